@@ -27,6 +27,8 @@ export const LABELS = {
   upgradeReport: "Full upgrade report",
   upgrades: "Upgrades",
   stacks: "Stacks",
+  paths: "Paths",
+  path: "Path",
   alerts: "Alerts",
   openAlerts: "1 open",
   noMatchingAlerts: "No matching alerts",

@@ -188,6 +188,7 @@ test("what needs a service is not there", async ({ page }) => {
     LABELS.compare,
     LABELS.upgrades,
     LABELS.stacks,
+    LABELS.paths,
   ]);
   await openTrend(page);
   await expect(page.locator('a[href*="/runs"]')).toHaveCount(0);

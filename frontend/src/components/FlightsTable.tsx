@@ -53,7 +53,7 @@ export function FlightsTable({ rows, subjects, hostKind }: Props) {
                   {title}
                   <small className="below">{paths.join(", ")}</small>
                 </th>
-                {subjects.length > 1 && <td>{titles.get(subject)}</td>}
+                {subjects.length > 1 && <td className="whose">{titles.get(subject)}</td>}
                 {FLIGHTS.map(({ title, kinds }) => (
                   <td key={title} className="bars">
                     {flights

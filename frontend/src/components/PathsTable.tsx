@@ -65,7 +65,7 @@ export function PathsTable({ groups, subjects, hostKind }: Props) {
                 <th scope="rowgroup" colSpan={COLUMNS.length + 1 + Number(several)}>
                   <span className="path-name">
                     {sentenceCase(pathName(path))}
-                    <small className="below">{uncountedText(rows)}</small>
+                    <small className="below uncounted">{uncountedText(rows)}</small>
                   </span>
                 </th>
               </tr>
@@ -100,7 +100,7 @@ function CaseRows({ row: { case: shown, cells }, subjects, several, most, hostKi
           </th>
         )}
         {several && (
-          <td>
+          <td className="whose">
             {subject && subjectTitle(subject)}
             {cell.negotiated && <small className="below">negotiated {choiceText(cell.negotiated)}</small>}
           </td>

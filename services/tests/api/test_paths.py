@@ -129,8 +129,8 @@ def test_measured_and_predicted_round_trips_stand_beside_each_other(
     ]
     assert (new["client_hello_bytes"], new["server_flight_bytes"]) == (1500, 15_800)
     assert answer["sentence"] == (
-        "Over a path of 50 ms, a handshake takes 100 to 150 ms. In 1 of 2 results without loss, a flight does not fit and "
-        "costs a round trip more."
+        "Over a path of 50 ms, a handshake takes 100 to 150 ms. In 1 of 2 results without loss, a flight does not fit "
+        "and costs a round trip more."
     )
 
 

@@ -15,6 +15,7 @@ from kexbench.domain.samples import Metric
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection
+from tests.api import test_paths
 from tests.api.cluster import CLUSTER_SPEC, an_attempt, cluster_api, cluster_app, planner
 from tests.api.conftest import ClientOf
 from tests.api.test_bisections import Stage
@@ -64,6 +65,19 @@ def test_a_run_on_a_cluster_is_followed_cancelled_and_resumed_on_its_page(
 ) -> None:
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
         assert is_shown("controls", url, tmp_path)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("stored", ["nothing", "a few paths", "many cases and versions"])
+def test_what_a_user_waits_for_is_read_on_its_page(empty_store: ClickHouseStore, tmp_path: Path, stored: str) -> None:
+    if stored != "nothing":
+        for path in ("50ms", "2ms", "50ms-loss-1"):
+            test_paths.measured(empty_store, path, {ONE: test_paths.SMALL, TWO: test_paths.LARGE}, waits={TWO: 2})
+    if stored == "many cases and versions":
+        test_paths.measured(empty_store, "4g", {ONE: test_paths.SMALL, TWO: None}, day=1)
+        test_paths.measured(empty_store, "50ms", {ONE: test_paths.SMALL}, waits={ONE: 3}, protocol="tlsv1.2", day=1)
+    with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
+        assert is_shown("paths", url, tmp_path)
 
 
 @pytest.mark.browser

@@ -15,6 +15,7 @@ from kexbench.client import ApiClient
 from kexbench.publishing.site import Choice, publish
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api import test_paths
 from tests.api.test_upgrades import FROZEN, ONE, OTHER_CPU, THREE, TWO, VERSIONS, counted, measured
 from tests.builders import RSA
 from tests.e2e.test_dashboard import is_shown
@@ -58,3 +59,12 @@ def test_a_published_site_is_read_without_a_service(empty_store: ClickHouseStore
     published(empty_store, tmp_path / "results")
     with file_server(tmp_path) as url:
         assert is_shown("published", f"{url}/results/", tmp_path)
+
+
+@pytest.mark.browser
+def test_waits_over_paths_are_read_from_a_published_site(empty_store: ClickHouseStore, tmp_path: Path) -> None:
+    for path in ("50ms", "2ms"):
+        test_paths.measured(empty_store, path, {ONE: test_paths.SMALL, TWO: test_paths.LARGE}, waits={TWO: 2})
+    published(empty_store, tmp_path / "results")
+    with file_server(tmp_path) as url:
+        assert is_shown("published-waits", f"{url}/results/", tmp_path)

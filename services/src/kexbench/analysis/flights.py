@@ -14,11 +14,12 @@ from math import ceil
 from typing import Literal
 
 from kexbench.domain.dimensions import PSK_RESUMPTIONS, Protocol, Resumption
-from kexbench.domain.paths import DATAGRAM_BYTES, NetworkPath
+from kexbench.domain.paths import NetworkPath
 
+SEGMENT_HEADERS_BYTES = 20 + 20 + 12
 FIRST_TIMEOUT_MS = 1000
 """When TCP repeats a SYN (RFC 6298, section 2.1). A connection that did begins with one segment (RFC 5681, 3.1)."""
-AMPLIFICATION = 3
+DATAGRAM_BYTES, AMPLIFICATION = 1200, 3
 QUIC_WINDOW_DATAGRAMS = 10
 RETRY_BYTES = 100
 """A HelloRetryRequest is about so large, which fits any packet."""
@@ -113,7 +114,7 @@ class _Sender:
     """One side of a TCP connection in slow start, counted in segments as Linux does."""
 
     def __init__(self, path: NetworkPath) -> None:
-        self._segment_bytes = path.segment_bytes
+        self._segment_bytes = path.mtu - SEGMENT_HEADERS_BYTES
         self._window = path.initial_window if path.round_trip_ms <= FIRST_TIMEOUT_MS else 1
 
     @property
@@ -166,7 +167,7 @@ def _tcp(
 
 
 def _flight(kind: StepKind, sender: _Sender, size_bytes: int, *, delays: bool = True) -> Iterator[Step]:
-    """A flight in the window that it finds. `delays`: whether the client's handshake waits for all of it."""
+    """A flight beside the window that it finds. `delays`: whether the client's handshake waits for all of it."""
     window_bytes = sender.window_bytes
     waited = sender.waits(size_bytes)
     if size_bytes:

@@ -1,0 +1,63 @@
+// The page of paths, whatever is stored: its numbers are those of the API, and it has no barrier at any width.
+import AxeBuilder from "@axe-core/playwright";
+import { expect, type Page, test } from "@playwright/test";
+import type { Paths } from "../src/api/generated";
+import { LABELS } from "./labels";
+
+const WIDTHS = [390, 768, 1280];
+
+async function openPaths(page: Page): Promise<Paths> {
+  const answered = page.waitForResponse((response) => new URL(response.url()).pathname === "/api/v1/paths");
+  await page.goto("/paths");
+  const answer = (await (await answered).json()) as Paths;
+  await page.locator("table.by-path, .note").first().waitFor();
+  return answer;
+}
+
+test("what was measured is shown, or how to measure it", async ({ page }) => {
+  const { cases, sentence } = await openPaths(page);
+  if (cases.length === 0) {
+    await expect(page.locator(".note")).toContainText("kexbench run paths");
+    return;
+  }
+  await expect(page.locator(".answer")).toHaveText(sentence);
+  const cells = cases.flatMap(({ cells }) => cells).filter(({ run_id }) => run_id);
+  const [waits, flights] = [page.locator("table.by-path").first(), page.locator("table.by-path").last()];
+  await expect(waits.locator("tbody tr:has(td)")).toHaveCount(cells.length);
+  for (const { handshake, outcome } of cells) {
+    const text = handshake ? millisecondsText(handshake.p50.value) : (outcome?.reason ?? "");
+    await expect(waits.getByText(text).first()).toBeVisible();
+  }
+  const over = cells
+    .flatMap(({ predicted }) => predicted?.flights ?? [])
+    .filter(({ size_bytes, limit_bytes }) => size_bytes > limit_bytes);
+  expect(over.length).toBeGreaterThan(0);
+  await expect(flights.locator(".excess").first()).toContainText("round trip");
+});
+
+test("a path is chosen in the address", async ({ page }) => {
+  const { cases } = await openPaths(page);
+  test.skip(cases.length === 0, "nothing is stored");
+  await page.getByRole("combobox", { name: LABELS.path }).selectOption("2ms");
+  await expect(page.locator("th[scope=rowgroup]")).toHaveText([/^2 ms/]);
+  await page.reload();
+  await expect(page.locator("th[scope=rowgroup]")).toHaveText([/^2 ms/]);
+});
+
+test("the page has no barrier, and is no wider than its window", async ({ page }) => {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    await openPaths(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+  }
+});
+
+/** Written once more, so that a fault in the page's own formatting is seen. */
+function millisecondsText(ns: number): string {
+  const ms = ns / 1e6;
+  const digits =
+    ms >= 1000 ? { maximumFractionDigits: 0 } : { minimumSignificantDigits: 4, maximumSignificantDigits: 4 };
+  return `${ms.toLocaleString("en-US", digits)} ms`;
+}
