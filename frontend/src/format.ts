@@ -2,6 +2,7 @@
 import type { Estimate, Metric, MetricView, Ratio } from "@/api/generated";
 
 const NS_PER_S = 1e9;
+const NS_PER_MS = 1e6;
 const NS_PER_US = 1e3;
 const MINUS = "\u2212";
 const NO_CHANGE = "0.0%";
@@ -51,6 +52,22 @@ function withMinus(number: string): string {
 /** "1,774 µs", "17.7 µs". */
 export function time(ns: number, digits = 3): string {
   return `${significant(ns / NS_PER_US, digits)} µs`;
+}
+
+/** "1,118 ms", "63.23 ms": of what people wait for. */
+export function milliseconds(ns: number, digits = 4): string {
+  return `${significant(ns / NS_PER_MS, digits)} ms`;
+}
+
+/** "[63.21, 63.24]" in milliseconds, or "no interval". */
+export function millisecondsInterval({ low, high }: Pick<Estimate, "low" | "high">): string {
+  if (low === null || high === null) return "no interval";
+  return `[${significant(low / NS_PER_MS, 4)}, ${significant(high / NS_PER_MS, 4)}]`;
+}
+
+/** "15.7 kB" of 1000 bytes, as windows are written. */
+export function kilobytes(value: number): string {
+  return `${(value / 1000).toFixed(1)} kB`;
 }
 
 /** Handshakes per second: "12,345", "98.7". */

@@ -26,6 +26,7 @@ import {
   homeSearch,
   machineSearch,
   parseSearch,
+  pathsSearch,
   runSearch,
   runsSearch,
   scalingSearch,
@@ -155,6 +156,13 @@ const stacks = createRoute({
   ...page(() => import("@/pages/stacks"), "StacksPage"),
 });
 
+const networkPaths = createRoute({
+  getParentRoute: () => root,
+  path: "/paths",
+  validateSearch: pathsSearch,
+  ...page(() => import("@/pages/paths"), "PathsPage"),
+});
+
 const machine = createRoute({
   getParentRoute: () => root,
   path: "/machine",
@@ -246,6 +254,7 @@ const routeTree = root.addChildren([
   articles,
   capacity,
   stacks,
+  networkPaths,
   machine,
   fleet,
   queue,
@@ -260,7 +269,18 @@ const routeTree = root.addChildren([
 // A published site has answers for these alone. A plain file server knows only its files, so the address of a page
 // stands behind a hash.
 if (site)
-  routeTree.addChildren([home, series, trends, embedTrends, cpus, compare, stacks, upgrades, upgrade]);
+  routeTree.addChildren([
+    home,
+    series,
+    trends,
+    embedTrends,
+    cpus,
+    compare,
+    stacks,
+    networkPaths,
+    upgrades,
+    upgrade,
+  ]);
 // In a frame of another website no click may lead to a page with buttons that change something.
 else if (isFramed) routeTree.addChildren([embedTrends]);
 

@@ -236,6 +236,9 @@ export const stacksSearch = v.object({
   ),
 });
 
+/** `path`: its text; absent: all paths. `version`: unique names; absent: all */
+export const pathsSearch = v.object({ ...host, path: text, version: texts });
+
 /** `invocations`: of the comparisons to come */
 export const machineSearch = v.object({
   ...host,
@@ -290,6 +293,7 @@ export type DistributionSearch = v.InferOutput<typeof distributionSearch>;
 export type ScalingSearch = v.InferOutput<typeof scalingSearch>;
 export type ForwardSecrecySearch = v.InferOutput<typeof forwardSecrecySearch>;
 export type CapacitySearch = v.InferOutput<typeof capacitySearch>;
+export type PathsSearch = v.InferOutput<typeof pathsSearch>;
 export type StacksSearch = v.InferOutput<typeof stacksSearch>;
 export type MachineSearch = v.InferOutput<typeof machineSearch>;
 export type FleetSearch = v.InferOutput<typeof fleetSearch>;

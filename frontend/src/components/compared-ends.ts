@@ -12,7 +12,7 @@ import { dependencyText } from "@/charts/change-words";
 import type { ComparedPairs } from "@/published";
 import type { CompareSearch, EndChoice } from "@/search";
 import { versionText } from "@/subjects";
-import { libraryTitle } from "./libraries";
+import { libraryTitle, subjectTitle } from "./libraries";
 
 type NamedEnd = Pick<UpgradeEnd, "version" | "source">;
 interface Upgraded {
@@ -65,7 +65,7 @@ type Compared = Ends & Pick<Comparison, "cells">;
 
 /** "OpenSSL 3.5.4" */
 export function endName({ subject }: Pick<ComparedEnd, "subject">): string {
-  return `${libraryTitle(subject.library)} ${versionText(subject)}`;
+  return subjectTitle(subject);
 }
 
 /** "OpenSSL 3.0.17 → 3.5.4". On two machines "OpenSSL 3.0.17 on EPYC 25/17 → 3.5.4 on Xeon 6/207", where only the

@@ -15,10 +15,14 @@ export function libraryTitle(name: string): string {
   return library ? LIBRARIES[library] : name;
 }
 
+/** "OpenSSL 3.5.7", of a commit "OpenSSL 3.6.0-dev 0123abc" */
+export function subjectTitle(subject: Pick<Subject, "library" | "version" | "commit">): string {
+  return `${libraryTitle(subject.library)} ${versionText(subject)}`;
+}
+
 /** By library: "OpenSSL 3.5.7 (debian/trixie)", with the build where several have that name. */
 export function subjectChoices(subjects: readonly Subject[]): Choice<string>[] {
-  const nameOf = (subject: Subject) =>
-    `${libraryTitle(subject.library)} ${versionText(subject)} (${originText(subject)})`;
+  const nameOf = (subject: Subject) => `${subjectTitle(subject)} (${originText(subject)})`;
   const isOnly = (subject: Subject) =>
     subjects.filter((other) => nameOf(other) === nameOf(subject)).length === 1;
   return subjects.map((subject) => ({

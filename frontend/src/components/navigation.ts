@@ -27,6 +27,7 @@ const EVERYWHERE: readonly { title: string; destinations: readonly Destination[]
     title: "Questions",
     destinations: [
       { title: "Stacks", link: paths.stacks(), isPublished: true },
+      { title: "Paths", link: paths.networkPaths(), isPublished: true },
       { title: "Forward secrecy", link: paths.forwardSecrecy() },
       { title: "Scaling", link: paths.scaling() },
       { title: "Capacity", link: paths.capacity() },

@@ -1,5 +1,5 @@
 // Why cells of a run have no number, or only some: one line a reason, however many cells share it. Pure.
-import type { OutcomeView, RunDetail } from "@/api/generated";
+import type { OutcomeView, Subject } from "@/api/generated";
 import { count } from "@/format";
 import { originText, versionText } from "@/subjects";
 
@@ -10,11 +10,19 @@ export interface Reason {
   cells: string[];
 }
 
-export function reasonsOf({
-  cases,
-  subjects,
-  cells,
-}: Pick<RunDetail, "cases" | "subjects" | "cells">): Reason[] {
+interface Outcomes {
+  cases: { id: string; title: string }[];
+  subjects: Subject[];
+  cells: {
+    case_id: string;
+    subject: string;
+    estimate?: object | null;
+    outcome?: OutcomeView | null;
+    sides_outcome?: OutcomeView | null;
+  }[];
+}
+
+export function reasonsOf({ cases, subjects, cells }: Outcomes): Reason[] {
   const titles = new Map(cases.map(({ id, title }) => [id, title]));
   const names = new Map(
     subjects.map((subject) => [

@@ -9,6 +9,7 @@ import { compareTitle, differenceText, storyOf } from "@/components/compared-end
 import { FirstRun } from "@/components/FirstRun";
 import { useCpuNames } from "@/components/HostName";
 import { RunsAside } from "@/components/RunsAside";
+import { WaitsLine } from "@/components/WaitsLine";
 import { paths } from "@/paths";
 import type { CompareSearch } from "@/search";
 import { Empty, Failed, Loading } from "@/ui/Notes";
@@ -90,6 +91,7 @@ function Results({ title, search, comparison, change }: ResultsProps) {
     <>
       <h2>{title}</h2>
       {comparison.upgrade && <p className="answer">{storyOf(comparison.upgrade)}</p>}
+      <WaitsLine comparison={comparison} />
       <OnHosts cells={cells} />
       {comparison.upgrade && (
         <p>

@@ -68,6 +68,7 @@ describe("first looks", () => {
     paths.scaling(),
     paths.capacity(),
     paths.stacks(),
+    paths.networkPaths(),
     paths.series({ case: answerOf<Trends>("trends").cases[0]?.id ?? "" }),
   ];
 

@@ -18,6 +18,7 @@ import { HostSelect } from "@/components/HostSelect";
 import { type Library, libraryOf } from "@/components/libraries";
 import { RunLink } from "@/components/RunLink";
 import { RunsAside } from "@/components/RunsAside";
+import { WaitsLine } from "@/components/WaitsLine";
 import { WhySection } from "@/components/WhySection";
 import { whyCommand } from "@/components/why-model";
 import { share } from "@/format";
@@ -125,6 +126,7 @@ function Report(report: ReportProps) {
   return (
     <>
       <p className="answer">{storyOf(upgrade)}</p>
+      <WaitsLine comparison={comparison} />
       <OnHosts cells={comparison.cells} />
       {!site && <UpgradeAlert comparison={comparison} />}
       <ChangeControls search={search} change={change} />

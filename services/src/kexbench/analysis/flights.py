@@ -166,7 +166,7 @@ def _tcp(
 
 
 def _flight(kind: StepKind, sender: _Sender, size_bytes: int, *, delays: bool = True) -> Iterator[Step]:
-    """A flight beside the window that it finds. `delays`: whether the client's handshake waits for all of it."""
+    """A step for the flight in the window that it finds. `delays`: whether the client's handshake waits for all of it."""
     window_bytes = sender.window_bytes
     waited = sender.waits(size_bytes)
     if size_bytes:

@@ -175,7 +175,7 @@ def _cell(
         predicted=_prediction_view(case, path, levels, prediction) if prediction else None,
         agreement=agreement,
         reason=_reason(path, agreement, trips, prediction),
-        negotiated=chose,
+        negotiated=chose if case.leaves_a_choice else None,
         client_hello_bytes=_middle(levels, Metric.PATH_CLIENT_HELLO_BYTES),
         server_flight_bytes=_middle(levels, Metric.PATH_SERVER_FLIGHT_BYTES),
         server_retransmissions=_middle(levels, Metric.PATH_SERVER_RETRANSMISSIONS),

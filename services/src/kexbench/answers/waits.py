@@ -13,7 +13,8 @@ from kexbench.analysis.flights import Prediction, changes
 from kexbench.answers.judging import JudgedCells, judged_steps
 from kexbench.answers.numbers import ANY_RUNS, RunIds, Step
 from kexbench.answers.paths import SIZES, prediction_of, title_of
-from kexbench.answers.waits_words import cause_words, path_words, wait_words, waits_sentence
+from kexbench.answers.paths_words import path_words
+from kexbench.answers.waits_words import cause_words, wait_words, waits_sentence
 from kexbench.domain.metrics import Metric
 from kexbench.domain.upgrades import UpgradeCell
 from kexbench.domain.waits import NO_WAITS, Wait, Waits

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from kexbench.analysis.flights import Change, StepKind
 from kexbench.answers.paths_words import FLIGHTS, kilobytes
 from kexbench.domain.numbers import counted
-from kexbench.domain.paths import PRESETS, parse_path, path_label
 from kexbench.domain.verdicts import share_words
 from kexbench.domain.waits import Wait
 
@@ -17,11 +16,6 @@ _EXCHANGES: dict[StepKind, tuple[str, str]] = {
     ),
 }
 """What a version with the step does, and one without."""
-
-
-def path_words(text: str) -> str:
-    """`continent (30.916 ms)`, `a path of 50 ms with 1% loss`"""
-    return f"{text} ({parse_path(text).words})" if text in PRESETS else f"a {path_label(text)}"
 
 
 def cause_words(changes: Sequence[Change]) -> str:
