@@ -24,7 +24,9 @@
 #   make scorecard  how good detection is, beside the methods of others; half an hour to an hour of measuring, resampling
 #                 and building, SCORECARD=--quick for less; writes docs/results/scorecard.md and the figures that the
 #                 API serves, docs/results/scorecards
-#   make articles  measures the articles' specs in half an hour, and writes docs/results/articles.md
+#   make articles  measures the articles' specs in an hour, and writes docs/results/articles.md
+#   make beside   paths by the worker, by a plain loop and by curl, on an idle machine as root; BESIDE=--quick for less
+#   make merkle   the bytes of certificate chains beside Merkle tree certificates
 #   make docs     the documentation as a site, in build/html of docs/site, with its links checked; under a minute
 #   make test-docs    that, and its pages read by a real browser in three widths; part of make test-all
 #   make outdated parts that have a newer version: Python, npm, Go, images; infra/parts/exceptions.yaml has what stays
@@ -64,7 +66,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-thorough test-libraries test-faults outdated audit kits bench bisect-real try-ci scorecard articles docs check check-types check-services \
+.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-thorough test-libraries test-faults outdated audit kits bench bisect-real try-ci scorecard articles beside merkle docs check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -156,6 +158,13 @@ scorecard: packages-run packages-kits python
 articles: packages-run packages-kits python
 	@$(BIN)/kexbench run bench-specs/articles/*.yaml
 	@cd services && .venv/bin/python -m bench.articles
+
+beside: packages-run packages-kits packages-bench python
+	@$(MAKE) --silent -C workers/handshake plain-path BACKEND=fake
+	@cd services && .venv/bin/python -m bench.beside ../workers/handshake/build/fake/plain_path $(BESIDE)
+
+merkle: packages-run packages-kits python
+	@cd services && .venv/bin/python -m bench.merkle
 
 # The generator has an environment of its own: neither kexbench nor its tests need it.
 docs: python

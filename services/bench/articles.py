@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
 
+from bench.published_times import published_times
 from bench.tables import markdown_table
 from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.analysis.rounds import Batches, values_of
@@ -231,11 +232,18 @@ def server_costs(figures: Figures) -> Iterator[str]:
     yield markdown_table(("case", "library", "server's CPU time, ms", "the last case costs times as much"), rows)
 
 
+def times(figures: Figures) -> Iterator[str]:
+    """Published times of handshakes over paths."""
+    return published_times(figures.store, figures.run)
+
+
 BLOCKS = {
     "forward-secrecy-2011": (rates,),
     "equal-security": (equal_security,),
     "loaded-server": (ratios, upgrades),
     "zero-rtt": (server_costs,),
+    "paquin-2020": (times,),
+    "sosnowski-2023": (times,),
 }
 """What writes the figures of each article, by the name of its spec."""
 

@@ -116,7 +116,9 @@ OF_THREADS = "only cases of several threads have it; the section on threads has 
 OWN_THREADS = (
     "OpenSSL has no threads of its own; Go has, whose own benchmark is beside it in stacks-beside-their-own-programs.md"
 )
-OVER_A_PATH = "only cases with a path have it; the worker's own tests have plain blocking sockets beside its times"
+OVER_A_PATH = (
+    "only cases with a path have it; a plain loop and curl are beside its times in paths-beside-a-plain-program.md"
+)
 BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_TIMES, *_TRANSFERS), Program.CONNECTION),
     **dict.fromkeys((*_WIRE, *_HEAP), Program.COUNTS),

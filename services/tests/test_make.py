@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[2]
         ("try-ci", "perl", "-m bench.in_ci"),
         ("scorecard", "perl", "-m bench.scorecard"),
         ("articles", "perl", "kexbench run"),
+        ("beside", "curl", "-m bench.beside"),
+        ("merkle", "perl", "-m bench.merkle"),
         ("python", "libgmp-dev", "sync"),
         ("install", "libgmp-dev", "installed; next"),
         ("generate", "libssl-dev", "kexbench schema"),

@@ -31,7 +31,7 @@ struct side {
     bool resumed;
     int64_t left_ns;
     unsigned turns;
-    size_t unread; /* of the record of application data that is being read */
+    size_t unread; /* of the record that is being read */
     bool finished;
 };
 
@@ -221,9 +221,23 @@ static void write_server_hello(struct side *side, size_t bytes) {
     write_record(side, 22, hello, sizeof hello, bytes);
 }
 
+/* Takes a record, once all of it came: a socket may bring it in parts. */
+static bool read_record(struct side *side) {
+    unsigned char taken[1024];
+    struct pipe *in = side->pipes.in;
+    if (side->unread == 0 && pipe_pending(in) >= 5) {
+        pipe_read(in, taken, 5);
+        side->unread = (size_t)(taken[3] << 8 | taken[4]);
+    }
+    if (side->unread == 0 || pipe_pending(in) < side->unread)
+        return false;
+    while (side->unread > 0)
+        side->unread -= pipe_read(in, taken, side->unread < sizeof taken ? side->unread : sizeof taken);
+    return true;
+}
+
 /* The turns of a full TLS 1.2 handshake: three of the client's and two of the server's. */
 static enum progress step(struct side *side, struct fault *fault) {
-    unsigned char unread[1024];
     if (side->role == ROLE_SERVER) {
         if (handshakes_opened > settings.crash_after)
             abort();
@@ -236,8 +250,8 @@ static enum progress step(struct side *side, struct fault *fault) {
             return PROGRESS_FAILED;
         }
     }
-    while (pipe_read(side->pipes.in, unread, sizeof unread) > 0)
-        ;
+    if ((side->role == ROLE_SERVER || side->turns > 0) && !read_record(side))
+        return PROGRESS_WAIT;
     unsigned last = side->role == ROLE_CLIENT ? 3 : 2;
     bool done = ++side->turns == last;
     spend(side, done ? side->left_ns : side->left_ns / (int64_t)last);

@@ -16,19 +16,6 @@
 static const uint64_t SEND_AGAIN_NS = 100000;
 static const uint64_t GATHER_NS = 100000, GATHER_SHARE = 400; /* the latter of a round trip */
 
-enum outcome crossing_failed(struct shore *s, enum outcome outcome, const char *what) {
-    static const char *const stages[] = {[CROSSING_CONNECTS] = "connecting",
-                                         [CROSSING_SHAKES_HANDS] = "the handshake",
-                                         [CROSSING_TALKS] = "the request and its answer"};
-    fault_set(&s->crossing->fault, FAULT_ERROR, "the %s's connection %s during %s", role_name(s->role), what,
-              stages[s->stage]);
-    return outcome;
-}
-
-uint64_t crossing_age_ns(const struct crossing *c) {
-    return real_clock.wall_ns() - c->begun_ns;
-}
-
 static bool is_of_datagrams(const struct crossing *c) {
     return c->journey->backend->datagrams != NULL;
 }
@@ -118,7 +105,7 @@ void crossing_end(struct crossing *c) {
 }
 
 enum outcome crossing_time_out(struct crossing *c) {
-    return crossing_failed(&c->shores[ROLE_CLIENT], OUTCOME_TIMEOUT, "timed out");
+    return talk_failed(&c->shores[ROLE_CLIENT], OUTCOME_TIMEOUT, "timed out");
 }
 
 /* --- The turns. --- */
@@ -153,11 +140,11 @@ static enum outcome shake_hands(struct shore *s) {
                                                     : server_turn(c->journey->backend, s->side, &c->fault);
     note_flight(s, s->out.written - before);
     if (first && s->role == ROLE_CLIENT && c->journey->tls_case.early_data_bytes > 0)
-        c->request_ns = crossing_age_ns(c);
+        c->request_ns = talk_age_ns(c);
     if (progress != PROGRESS_DONE)
         return progress == PROGRESS_FAILED ? OUTCOME_TLS : OUTCOME_UNDER_WAY;
     if (s->role == ROLE_CLIENT)
-        c->handshake_ns = crossing_age_ns(c);
+        c->handshake_ns = talk_age_ns(c);
     s->stage = CROSSING_TALKS;
     if (!prove(s))
         return OUTCOME_FATAL;
@@ -180,9 +167,9 @@ static enum outcome take_turn(struct shore *s) {
 
 static enum outcome broken(struct shore *s, enum moved how) {
     if (how == MOVED_FULL)
-        return crossing_failed(s, OUTCOME_TLS, "got more than there is room for");
-    return how == MOVED_END ? crossing_failed(s, OUTCOME_CLOSED, "was closed")
-                            : crossing_failed(s, OUTCOME_RESET, "was reset");
+        return talk_failed(s, OUTCOME_TLS, "got more than there is room for");
+    return how == MOVED_END ? talk_failed(s, OUTCOME_CLOSED, "was closed")
+                            : talk_failed(s, OUTCOME_RESET, "was reset");
 }
 
 static enum moved send_written(struct shore *s) {
@@ -221,9 +208,8 @@ static enum outcome not_connected(struct shore *s, int error) {
     if (error == EINPROGRESS)
         return OUTCOME_UNDER_WAY;
     if (error == ETIMEDOUT)
-        return crossing_failed(s, OUTCOME_TIMEOUT, "timed out");
-    return error == ECONNREFUSED ? crossing_failed(s, OUTCOME_REFUSED, "was refused")
-                                 : broken(s, MOVED_BROKEN);
+        return talk_failed(s, OUTCOME_TIMEOUT, "timed out");
+    return error == ECONNREFUSED ? talk_failed(s, OUTCOME_REFUSED, "was refused") : broken(s, MOVED_BROKEN);
 }
 
 /* A socket tells only once that it is ready: all that lies there is taken. */
@@ -235,7 +221,7 @@ static enum outcome go_on_stream(struct shore *s) {
         int error = connected(s->socket);
         if (error != 0)
             return not_connected(s, error);
-        s->crossing->connect_ns = crossing_age_ns(s->crossing);
+        s->crossing->connect_ns = talk_age_ns(s->crossing);
         s->stage = CROSSING_SHAKES_HANDS;
         outcome = take_turn(s);
     }

@@ -70,8 +70,4 @@ void crossing_end(struct crossing *crossing);
 /* NULL: out of memory. */
 struct crossing *crossing_new(void);
 
-/* How long ago its connection began; and a fault that says what became of a side's, for `outcome`. */
-uint64_t crossing_age_ns(const struct crossing *crossing);
-enum outcome crossing_failed(struct shore *shore, enum outcome outcome, const char *what);
-
 #endif

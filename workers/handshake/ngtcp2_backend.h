@@ -80,7 +80,6 @@ extern const ngtcp2_path quic_path;
 /* ngtcp2_stream.c: application data, which a path alone has: both sides send on a stream of their own. */
 int quic_take_stream(ngtcp2_conn *connection, uint32_t flags, int64_t stream, uint64_t offset,
                      const uint8_t *data, size_t length, void *side, void *stream_user);
-long quic_send(struct side *side, const void *data, size_t length, struct fault *fault);
 /* Of what came. */
 long quic_receive(struct quic_side *side, void *data, size_t size);
 
@@ -90,5 +89,7 @@ void quic_note_sent(void *side, uint32_t flags, const void *event, size_t length
 /* ngtcp2_packets.c: all datagrams that lie in the pipe, and all that there is to send. */
 bool quic_read(struct quic_side *side, struct fault *fault);
 bool quic_write(struct quic_side *side, struct fault *fault);
+/* On the side's own stream. */
+long quic_send(struct side *side, const void *data, size_t length, struct fault *fault);
 
 #endif

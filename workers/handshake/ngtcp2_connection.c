@@ -11,8 +11,6 @@
 
 enum { CONNECTION_ID_BYTES = 8 };
 
-unsigned char quic_early_data[EARLY_DATA_MAX];
-
 /* Nothing is ever sent there. */
 static struct sockaddr_in address = {.sin_family = AF_INET};
 const ngtcp2_path quic_path = {

@@ -53,3 +53,24 @@ bool quic_write(struct quic_side *side, struct fault *fault) {
     }
     return length == 0 || quic_fault(side, fault, "flight", (int)length);
 }
+
+long quic_send(struct side *tls, const void *data, size_t length, struct fault *fault) {
+    struct quic_side *side = (struct quic_side *)tls;
+    if (!tls->pipes.over_path) {
+        fault_set(fault, FAULT_ERROR, "QUICv1 is measured without application data after its handshake");
+        return -1;
+    }
+    if (side->stream < 0) {
+        int code = ngtcp2_conn_open_uni_stream(side->connection, &side->stream, NULL);
+        if (code != 0) {
+            quic_fault(side, fault, "stream", code);
+            return -1;
+        }
+    }
+    side->data = data;
+    side->left = length;
+    bool good = quic_write(side, fault);
+    long sent = (long)(length - side->left);
+    side->left = 0; /* what the congestion window has no room for is offered again */
+    return good ? sent : -1;
+}

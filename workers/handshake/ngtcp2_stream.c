@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+unsigned char quic_early_data[EARLY_DATA_MAX];
+
 static int take_early(struct quic_side *side, uint32_t flags, uint64_t offset, const uint8_t *data,
                       size_t length) {
     if (!(flags & STREAM_DATA_EARLY) && !side->tls.pipes.over_path)
@@ -40,25 +42,4 @@ long quic_receive(struct quic_side *side, void *data, size_t size) {
         memcpy(data, side->came + side->taken_bytes, given);
     side->taken_bytes += given;
     return (long)given;
-}
-
-long quic_send(struct side *tls, const void *data, size_t length, struct fault *fault) {
-    struct quic_side *side = (struct quic_side *)tls;
-    if (!tls->pipes.over_path) {
-        fault_set(fault, FAULT_ERROR, "QUICv1 is measured without application data after its handshake");
-        return -1;
-    }
-    if (side->stream < 0) {
-        int code = ngtcp2_conn_open_uni_stream(side->connection, &side->stream, NULL);
-        if (code != 0) {
-            quic_fault(side, fault, "stream", code);
-            return -1;
-        }
-    }
-    side->data = data;
-    side->left = length;
-    bool good = quic_write(side, fault);
-    long sent = (long)(length - side->left);
-    side->left = 0; /* what the congestion window has no room for is offered again */
-    return good ? sent : -1;
 }

@@ -206,14 +206,16 @@ static void expire(struct loop *l) {
     }
 }
 
+static uint64_t least(uint64_t one, uint64_t other) {
+    return one < other ? one : other;
+}
+
 static void set_timer(struct loop *l) {
     uint64_t next = next_due_ns(l);
     if (l->begun < l->journey.plan.connections)
-        next = beginning_ns(l);
-    if (l->oldest < l->begun && l->crossings[l->oldest] != NULL) {
-        uint64_t ends = l->crossings[l->oldest]->begun_ns + l->journey.plan.timeout_ns;
-        next = ends < next ? ends : next;
-    }
+        next = least(next, beginning_ns(l));
+    if (l->oldest < l->begun && l->crossings[l->oldest] != NULL)
+        next = least(next, l->crossings[l->oldest]->begun_ns + l->journey.plan.timeout_ns);
     next = next > 0 ? next : 1; /* 0 would be never */
     struct itimerspec at = {.it_value = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)}};
     if (next != UINT64_MAX && timerfd_settime(l->timer, TFD_TIMER_ABSTIME, &at, NULL) != 0)

@@ -5,6 +5,19 @@
 
 enum { ANSWER_CHUNK = RECORD_MAX };
 
+enum outcome talk_failed(struct shore *s, enum outcome outcome, const char *what) {
+    static const char *const stages[] = {[CROSSING_CONNECTS] = "connecting",
+                                         [CROSSING_SHAKES_HANDS] = "the handshake",
+                                         [CROSSING_TALKS] = "the request and its answer"};
+    fault_set(&s->crossing->fault, FAULT_ERROR, "the %s's connection %s during %s", role_name(s->role), what,
+              stages[s->stage]);
+    return outcome;
+}
+
+uint64_t talk_age_ns(const struct crossing *c) {
+    return real_clock.wall_ns() - c->begun_ns;
+}
+
 /* The bytes of an answer, wherever in it they begin: a prime is their period, so no two records are alike. */
 static const unsigned char *content(size_t at) {
     enum { PERIOD = 251 };
@@ -56,11 +69,11 @@ enum outcome talk_ask(struct shore *s) {
     struct crossing *c = s->crossing;
     if (c->journey->tls_case.early_data_bytes > 0)
         return OUTCOME_UNDER_WAY;
-    c->request_ns = crossing_age_ns(c);
+    c->request_ns = talk_age_ns(c);
     long sent = c->journey->backend->send(s->side, content(0), CROSSING_REQUEST_BYTES, &c->fault);
     return sent == CROSSING_REQUEST_BYTES ? OUTCOME_UNDER_WAY
            : sent < 0                     ? not_moved(s)
-                                          : crossing_failed(s, OUTCOME_TLS, "took no whole request");
+                                          : talk_failed(s, OUTCOME_TLS, "took no whole request");
 }
 
 enum outcome talk_take_answer(struct shore *s) {
@@ -68,12 +81,12 @@ enum outcome talk_take_answer(struct shore *s) {
     if (!receive_some(s, &s->answered, c->journey->plan.answer_bytes))
         return not_moved(s);
     if (s->answered > 0 && c->first_byte_ns == 0)
-        c->first_byte_ns = crossing_age_ns(c);
+        c->first_byte_ns = talk_age_ns(c);
     if (s->answered < c->journey->plan.answer_bytes)
         return OUTCOME_UNDER_WAY;
-    c->last_byte_ns = crossing_age_ns(c);
+    c->last_byte_ns = talk_age_ns(c);
     return c->proven[ROLE_SERVER] ? OUTCOME_DONE
-                                  : crossing_failed(s, OUTCOME_FATAL, "had an answer of an unproven server");
+                                  : talk_failed(s, OUTCOME_FATAL, "had an answer of an unproven server");
 }
 
 enum outcome talk_answer(struct shore *s) {

@@ -5,6 +5,10 @@
 
 #include "crossing.h"
 
+/* How long ago its connection began; and a fault that says what became of a side's, for `outcome`. */
+uint64_t talk_age_ns(const struct crossing *crossing);
+enum outcome talk_failed(struct shore *shore, enum outcome outcome, const char *what);
+
 /* The client's, once. */
 enum outcome talk_ask(struct shore *shore);
 enum outcome talk_take_answer(struct shore *shore);

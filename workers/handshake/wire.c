@@ -64,18 +64,22 @@ void wire_datagram(struct wire *wire) {
     wire->records += wire->counts_records;
 }
 
-/* The first message gets a record's header, which QUIC does without. */
+/* The first message gets a record's header, which QUIC does without. A client may send its first bytes apart.
+ */
 void wire_feed_initial(struct wire *wire, const unsigned char *bytes, size_t length) {
     enum { MESSAGE_HEADER = 4 };
-    if (wire->head_whole)
-        return;
-    if (wire->head_length == 0 && length >= MESSAGE_HEADER) {
-        size_t message = MESSAGE_HEADER + number(bytes + 1, MESSAGE_HEADER - 1);
+    while (wire->header_bytes < MESSAGE_HEADER && length > 0) {
+        wire->header[wire->header_bytes++] = *bytes++;
+        length--;
+        if (wire->header_bytes < MESSAGE_HEADER)
+            continue;
+        size_t message = MESSAGE_HEADER + number(wire->header + 1, MESSAGE_HEADER - 1);
         unsigned char header[RECORD_HEADER] = {HANDSHAKE_RECORD, 3, 3, (unsigned char)(message >> 8),
                                                (unsigned char)message};
         keep_head(wire, header, sizeof header);
+        keep_head(wire, wire->header, MESSAGE_HEADER);
     }
-    if (wire->head_length > 0)
+    if (wire->header_bytes == MESSAGE_HEADER && !wire->head_whole)
         keep_head(wire, bytes, length);
 }
 

@@ -50,7 +50,7 @@ function Article({ article: { title, published, question, spec, run } }: { artic
           {run.reference ? (
             <ReferenceSection reference={run.reference} cases={run.cases} subjects={run.subjects} level={3} />
           ) : (
-            <p>This spec repeats no published figures.</p>
+            <p>docs/results/articles.md has the figures of this article.</p>
           )}
         </>
       ) : (

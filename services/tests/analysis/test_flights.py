@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.analysis.flights import Flights, Step, predict
+from kexbench.analysis.flights import Change, Flights, Step, changes, predict
 from kexbench.domain.dimensions import Protocol, Resumption
 from kexbench.domain.paths import NetworkPath
 
@@ -159,3 +159,36 @@ def test_every_step_is_explained_by_its_bytes(server: int, window: int, protocol
     assert prediction.handshake == sum(step.round_trips for step in prediction.steps[1:])
     for step in prediction.steps:
         assert (step.limit_bytes > 0) == (step.flight_bytes > step.limit_bytes)
+
+
+def test_what_differs_between_two_handshakes_is_a_change_of_each_step_that_waits_for_more_or_less() -> None:
+    small, large = (predict(TLS_1_3, USUAL, Flights(250, size)) for size in (13_700, 14_800))
+    fits, waits = Step("server flight", 0, 13_700, WINDOW), Step("server flight", 1, 14_800, WINDOW)
+    assert changes(small, large) == (Change(fits, waits),)
+    assert [change.round_trips for change in changes(large, small)] == [-1]
+    assert changes(large, large) == ()
+
+
+def test_another_protocol_or_a_hello_retry_is_a_step_that_one_of_two_handshakes_lacks() -> None:
+    newer, older, retried = (
+        predict(protocol, USUAL, SMALL, hello_retry=retry)
+        for protocol, retry in ((TLS_1_3, False), (TLS_1_2, False), (TLS_1_3, True))
+    )
+    assert changes(newer, older) == (Change(None, Step("second exchange", 1)),)
+    assert changes(retried, newer) == (Change(Step("hello retry", 1), None),)
+
+
+def test_the_window_of_a_quic_server_is_compared_with_its_limit() -> None:
+    limited, free = (predict(QUIC, USUAL, Flights(hello, 7000)) for hello in (300, 5000))
+    (change,) = changes(limited, free)
+    assert (change.before, change.after) == (Step("limit", 1, 7000, 3600), Step("server flight", 0, 7000, 12_000))
+
+
+@given(
+    st.integers(100, 60_000), st.integers(100, 60_000), st.integers(1, 30), st.sampled_from([TLS_1_2, TLS_1_3, QUIC])
+)
+def test_the_changes_add_up_to_the_difference(first: int, second: int, window: int, protocol: Protocol) -> None:
+    path = NetworkPath(round_trip_ms=50, initial_window=window)
+    before, after = (predict(protocol, path, Flights(300, size, 74)) for size in (first, second))
+    difference = after.handshake - before.handshake
+    assert sum(change.round_trips for change in changes(before, after)) == difference

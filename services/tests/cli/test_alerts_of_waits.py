@@ -28,8 +28,8 @@ alerts: {{}}
 """
 TITLE = "TLS 1.3 ECDHE-ECDSA, ECDSA P-256, X25519"
 OVER = f"over a path of 50 ms with MTU 576 and window of 2 for {TITLE}"
-GREW = "since the server's first flight grew from 800 B to 1,416 B and the window is 1,048 B"
-SHRANK = "since the server's first flight shrank from 1,416 B to 800 B and the window is 1,048 B"
+GREW = "since the server's first flight grew from 0.8 kB to 1.4 kB and the window is 1.0 kB"
+SHRANK = "since the server's first flight shrank from 1.4 kB to 0.8 kB and the window is 1.0 kB"
 
 
 @pytest.mark.skipif(probe().refused is not None, reason="this machine refuses emulated paths")

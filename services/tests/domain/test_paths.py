@@ -35,6 +35,7 @@ def paths(draw: st.DrawFn) -> NetworkPath:
         mtu=draw(st.integers(576, 9000)),
         queue_ms=draw(st.integers(1, 800)) if rate_mbit else 100,
         initial_window=draw(st.integers(1, 100)),
+        split_hello=draw(st.just("drop") | st.integers(0, 10_000_000).map(lambda us: us / 1000)),
     )
 
 
@@ -70,6 +71,9 @@ def test_a_path_is_whole_numbers_for_the_emulator(path: NetworkPath) -> None:
             "path of 0.2 ms with 10 Mbit/s and queue of 20 ms and MTU 1400 and window of 30",
         ),
         ({"roundTripMs": 0}, "0ms", "path of 0 ms"),
+        ({"roundTripMs": 50, "splitHello": "drop"}, "50ms-split-drop", "path of 50 ms with split ClientHello dropped"),
+        ("50ms-split-200.0", "50ms-split-200", "path of 50 ms with split ClientHello delayed by 200 ms"),
+        ({"roundTripMs": 50, "splitHello": 0}, "50ms", "path of 50 ms"),
     ],
 )
 def test_what_people_write_has_one_text(written: object, text: str, label: str) -> None:
@@ -89,6 +93,8 @@ def test_what_people_write_has_one_text(written: object, text: str, label: str) 
         ({"roundTripMs": 1, "jitterMs": 2}, "a path has no jitterMs; it has roundTripMs, lossPercent"),
         ({"roundTripMs": 1, "queueMs": 5}, "queueMs needs a rateMbit"),
         ({"roundTripMs": 0.00001}, "roundTripMs must be a multiple of 0.001, not 1e-05"),
+        ({"roundTripMs": 1, "splitHello": "keep"}, "splitHello: must be drop, or a delay of 0 to 10000 milliseconds"),
+        ({"roundTripMs": 1, "splitHello": "nan"}, "splitHello: must be drop"),
         ({"roundTripMs": "nan"}, "roundTripMs"),
         ({"roundTripMs": "inf"}, "roundTripMs"),
     ],
@@ -118,10 +124,17 @@ def test_a_case_keeps_the_text_and_tells_the_worker_nothing_of_it() -> None:
     assert Case.model_validate(ECDHE).network_path is None
 
 
+def test_a_quic_case_may_have_a_path_and_anti_replay_on_it() -> None:
+    early = {"resumption": "psk-dhe", "early_data_bytes": 100, "anti_replay": True}
+    case = Case.model_validate({**ECDHE, "protocol": "QUICv1", "path": "continent", **early})
+    assert case.case_id.endswith("_path-continent")
+
+
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"protocol": "QUICv1"}, "QUIC is not measured over a path yet"),
+        ({"protocol": "QUICv1", "path": "50ms-mtu-1227"}, "QUIC needs a path with an MTU of at least 1,228 bytes"),
+        ({"protocol": "QUICv1", "path": "50ms-window-30"}, "QUIC takes no initialWindow"),
         ({"threads": 2}, "a path allows one thread"),
         ({"peer": "server:openssl@system"}, "a path allows no peer"),
         ({"server": "nginx"}, "nginx is measured without a path"),

@@ -31,6 +31,7 @@ from tests.runner.conftest import ECDHE, QUIET, UNPINNED, MakeJobInput, a_batch
 FAKE = "fake@1.0"
 MS = 10**6
 USUAL = NetworkPath(round_trip_ms=50)
+QUIC: dict[str, Any] = {"protocol": "QUICv1"}
 
 
 def a_record(connections: int = 4, **changes: Any) -> PathConnections:
@@ -51,7 +52,7 @@ def a_record(connections: int = 4, **changes: Any) -> PathConnections:
         "begin_late_max_ns": 3000,
         **{name: [round(ms * MS)] * connections for name, ms in times.items()},
         "client_retransmissions": [0] * connections,
-        "server_retransmissions": [1, *[0] * (connections - 1)],
+        "server_retransmissions": [1, *[0] * (connections - 1)][:connections],
         "flight_bytes": [250, 1500, 74],
         "client_packets": 6 * connections,
         "server_packets": 5 * connections,
@@ -61,6 +62,7 @@ def a_record(connections: int = 4, **changes: Any) -> PathConnections:
         "server_lost_packets": 0,
         "client_dropped_packets": 0,
         "server_dropped_packets": 0,
+        "client_split_packets": 0,
         "delay_p50_ns": 25 * MS,
         "delay_p99_ns": 25 * MS + 9000,
         "delay_max_ns": 26 * MS,
@@ -90,13 +92,15 @@ def test_a_request_has_the_path_in_whole_numbers() -> None:
     request = request_of("50ms-loss-0.1-rate-9-queue-200-mtu-1400-window-30", 500)
     assert request.line("case-1") == (
         "path id=case-1 round_trip_ns=50000000 loss_ppm=1000 rate_bit_s=9000000 mtu=1400 queue_bytes=225000 "
-        f"initial_window=30 seed={request.seed} connections=500 interval_ns={request.interval_ns} "
+        f"initial_window=30 split_hello=0 seed={request.seed} connections=500 interval_ns={request.interval_ns} "
         "timeout_ns=60000000000 answer_bytes=1"
     )
     assert 0 <= request.seed < 10**18, "the worker reads 18 digits"
     assert request.longest_s == pytest.approx(500 * request.interval_ns / 1e9 + 75)
     assert request_of(transfer_bytes=4096).answer_bytes == 4096
     assert request_of().timeout_ns == 10_500_000_000
+    assert "split_hello=drop seed" in request_of("50ms-split-drop").line("x")
+    assert request_of("50ms-split-0.5").split_hello == 500_000
 
 
 def test_each_invocation_loses_other_packets_and_all_subjects_the_same() -> None:
@@ -192,21 +196,54 @@ def test_a_path_that_was_not_what_was_asked_for_is_an_outcome(
     failures = dict.fromkeys(("refused", "reset", "closed", "timeout", "tls"), 0) | changes.pop("failures", {})
     record = a_record(changes.pop("connections", 4), failures=failures, **changes)
     with pytest.raises(Dropped, match=reason) as caught:
-        check_path(record, request_of(path))
+        check_path(on_path(path), record, request_of(path))
     assert caught.value.kind is kind
+
+
+@pytest.mark.parametrize(
+    ("fields", "flights", "packets"),
+    [({}, [1700], "1,700 bytes needs 2"), (QUIC, [2400, 50, 1200], "2,400 bytes needs 2")],
+)
+def test_a_middlebox_that_drops_is_named_with_the_size_of_the_client_hello(
+    fields: dict[str, Any], flights: list[int], packets: str
+) -> None:
+    path = "50ms-split-drop"
+    failures = dict.fromkeys(("refused", "reset", "closed", "tls"), 0) | {"timeout": 4}
+    record = a_record(0, failures=failures, flight_bytes=flights, client_split_packets=9)
+    with pytest.raises(Dropped) as caught:
+        check_path(on_path(path, **fields), record, request_of(path))
+    assert caught.value.kind is OutcomeKind.UNSUPPORTED, "it is not tried again"
+    assert caught.value.reason == (
+        "the path drops what follows the first packet of a ClientHello, and this one of "
+        f"{packets} packets: 4 of 4 connections timed out"
+    )
+    with pytest.raises(Dropped, match="4 of 4 connections over the path failed"):
+        check_path(on_path(path, **fields), record.model_copy(update={"client_split_packets": 0}), request_of(path))
+
+
+def test_what_a_middlebox_delays_is_no_round_trip() -> None:
+    record = a_record(request_ns=[round(300.5 * MS)] * 4, client_split_packets=4)
+    assert round_trips(on_path("50ms-split-200"), parse_path("50ms-split-200"), record, 500_000) == 1
+
+
+def test_the_flight_of_a_quic_server_is_all_of_its_pieces() -> None:
+    record = a_record(flight_bytes=[1200, 3600, 1200, 1732, 142])
+    assert costs(record, **QUIC)[Metric.PATH_SERVER_FLIGHT_BYTES] == 5332
+    retried = a_record(flight_bytes=[1200, 1200, 1200, 3600, 142])
+    assert costs(retried, **QUIC, hello_retry=True)[Metric.PATH_SERVER_FLIGHT_BYTES] == 3600
 
 
 def test_how_late_packets_were_is_the_detail_so_that_outcomes_of_one_kind_are_one_line() -> None:
     with pytest.raises(Dropped) as caught:
-        check_path(a_record(late_packets=1), request_of())
+        check_path(on_path("50ms"), a_record(late_packets=1), request_of())
     assert caught.value.detail == "2.3% of the packets, the last of them by 1.0 ms"
 
 
 def test_the_loss_explains_a_few_timeouts() -> None:
     failures = dict.fromkeys(("refused", "reset", "closed", "tls"), 0) | {"timeout": 1}
-    check_path(a_record(3, failures=failures), request_of("50ms-loss-5"))
-    check_path(a_record(), request_of("50ms"))
-    check_path(a_record(client_dropped_packets=3), request_of("50ms-rate-9"))
+    check_path(on_path("50ms-loss-5"), a_record(3, failures=failures), request_of("50ms-loss-5"))
+    check_path(on_path("50ms"), a_record(), request_of("50ms"))
+    check_path(on_path("50ms-rate-9"), a_record(client_dropped_packets=3), request_of("50ms-rate-9"))
 
 
 @pytest.mark.parametrize(

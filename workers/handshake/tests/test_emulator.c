@@ -7,6 +7,7 @@
 #include "check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -302,6 +303,64 @@ static void killed(void) {
     alarm(0);
 }
 
+/* Where only two network namespaces may exist, a path has both, so the next one tells that those of the one
+ * before are gone, and with them their devices. The kernel takes them down in its own time. */
+static bool opens_again(void) {
+    struct path path = a_path(1000000);
+    struct timespec pause = {0, 1000000};
+    for (int i = 0; i < 10000 && !emulator_open(&emulator, &path, 10, true, &fault); i++) {
+        if (strstr(fault.reason, "making a network namespace") == NULL)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return emulator.child >= 0;
+}
+
+static bool put(const char *file, const char *text) {
+    int to = open(file, O_WRONLY | O_CLOEXEC);
+    bool good = to >= 0 && write(to, text, strlen(text)) == (ssize_t)strlen(text);
+    if (to >= 0)
+        close(to);
+    return good;
+}
+
+/* 2: this machine has no user namespaces, or no such limit. */
+static int in_two_namespaces(void) {
+    char map[32];
+    snprintf(map, sizeof map, "0 %u 1", geteuid());
+    if (unshare(CLONE_NEWUSER) != 0 || !put("/proc/self/uid_map", map) ||
+        !put("/proc/sys/user/max_net_namespaces", "2"))
+        return 2;
+    struct path path = a_path(1000000);
+    if (!opens_again())
+        return 2;
+    struct emulator other;
+    bool good = CHECK(!emulator_open(&other, &path, 1, true, &fault)); /* the limit is one */
+    good = CHECK(emulator_close(&emulator, NULL, &fault)) && good;
+    for (int i = 0; i < 10 && good; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            good = opens_again() && next_socket() >= 0;
+            kill(i % 2 == 0 ? getpid() : emulator.child, SIGKILL); /* the worker, or its forwarder */
+            _exit(emulator_close(&emulator, &out, &fault));
+        }
+        CHECK(waitpid(child, NULL, 0) == child);
+        good = CHECK(opens_again()) && CHECK(emulator_close(&emulator, NULL, &fault));
+    }
+    return !good;
+}
+
+static void namespaces(void) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(in_two_namespaces());
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) != 1);
+    if (WEXITSTATUS(status) == 2)
+        puts("       left out: this machine has no limit of namespaces");
+}
+
 static void broken(void) {
     if (!open_path(a_path(1000000), 10, true))
         return;
@@ -362,6 +421,7 @@ int main(void) {
     sentence("a full queue drops its tail", drops);
     sentence("TCP's first window and segments are as asked", windows);
     sentence("whenever the process is killed, nothing of its path lives on", killed);
+    sentence("whichever of its processes is killed, its namespaces and devices are gone", namespaces);
     sentence("a forwarder that ended is told", broken);
     sentence("root is not needed, or what was refused is told", without_root);
     return check_failures != 0;

@@ -20,10 +20,11 @@ Exactly = Mapping[Metric, JudgedCells]
 
 def exact_cells(store: SampleStore, steps: Collection[Step], run_ids: RunIds = ANY_RUNS) -> dict[Step, Exactly]:
     """Of upgrades in all their cases: by the given runs, or by those that compare them best."""
+    stored = store.evidence().metrics()
     by_metric = {
         metric: judged_steps(store, steps, run_ids=run_ids, metrics={"both": metric})
         for metric in WATCHED
-        if metric.row.exact
+        if metric.row.exact and metric in stored
     }
     return {step: {metric: cells[step] for metric, cells in by_metric.items()} for step in steps}
 

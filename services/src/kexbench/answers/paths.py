@@ -38,7 +38,7 @@ from kexbench.domain.dimensions import NOTHING, Protocol
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.metrics import OVER_PATH, Metric
-from kexbench.domain.paths import PRESETS, NetworkPath, parse_path
+from kexbench.domain.paths import PRESETS, NetworkPath, hello_packets, parse_path
 from kexbench.domain.samples import Negotiated
 from kexbench.domain.subjects import Subject
 from kexbench.store.evidence import Evidence
@@ -172,7 +172,7 @@ def _cell(
         else None,
         answer=_percentiles(own, _ANSWER),
         round_trips=trips,
-        predicted=_prediction_view(path, levels, prediction) if prediction else None,
+        predicted=_prediction_view(case, path, levels, prediction) if prediction else None,
         agreement=agreement,
         reason=_reason(path, agreement, trips, prediction),
         negotiated=chose if case.leaves_a_choice else None,
@@ -254,14 +254,19 @@ def prediction_of(
 SIZES = (Metric.PATH_CLIENT_HELLO_BYTES, Metric.PATH_SERVER_FLIGHT_BYTES, Metric.PATH_CLIENT_LAST_FLIGHT_BYTES)
 
 
-def _prediction_view(path: NetworkPath, levels: Mapping[Metric, Sequence[float]], found: Prediction) -> PredictionView:
+def _prediction_view(
+    case: Case, path: NetworkPath, levels: Mapping[Metric, Sequence[float]], found: Prediction
+) -> PredictionView:
+    hello_bytes = round(_middle(levels, Metric.PATH_CLIENT_HELLO_BYTES) or 0)
+    is_split = hello_packets(path, case.protocol is Protocol.QUIC_V1, hello_bytes) > 1
+    delay_ns = path.split_delay_ns if is_split else 0
     sent_bytes = sum(_middle(levels, metric) or 0 for metric in SIZES)
     sending_ns = sent_bytes * 8e9 / path.rate_bit_s if path.rate_bit_s else 0.0
     return PredictionView(
         connecting=found.connecting,
         handshake=found.handshake,
         before_request=found.before_request,
-        handshake_ns=(found.connecting + found.handshake) * path.round_trip_ns + sending_ns,
+        handshake_ns=(found.connecting + found.handshake) * path.round_trip_ns + sending_ns + delay_ns,
         steps=[
             StepView(
                 kind=step.kind,

@@ -42,4 +42,18 @@ ARTICLES = (
         published="IACR ePrint 2020/824, CANS 2020",
         question="What does a server pay for early data that stays secret and cannot be replayed?",
     ),
+    Article(
+        spec_name="paquin-2020",
+        spec="bench-specs/articles/paquin-2020.yaml",
+        title="Benchmarking Post-Quantum Cryptography in TLS",
+        published="Paquin, Stebila and Tamvada, PQCrypto 2020, IACR ePrint 2019/1447",
+        question="How long does a handshake take over four networks, with and without loss?",
+    ),
+    Article(
+        spec_name="sosnowski-2023",
+        spec="bench-specs/articles/sosnowski-2023.yaml",
+        title="The Performance of Post-Quantum TLS 1.3",
+        published="Sosnowski and others, CoNEXT 2023 Companion",
+        question="How long does a handshake take over constrained networks, by key exchange and by signature?",
+    ),
 )

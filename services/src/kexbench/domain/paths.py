@@ -4,9 +4,10 @@ a case keeps and its id contains: the name of a preset, or its numbers."""
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from math import ceil
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from kexbench.domain.dimensions import NOTHING
@@ -14,10 +15,26 @@ from kexbench.domain.frozen import Frozen
 
 ROUND_TRIP_MAX_MS, LOSS_MAX_PERCENT, RATE_MAX_MBIT, QUEUE_MAX_MS = 10_000, 50, 10_000, 10_000
 QUEUE_MAX_BYTES = 1 << 30
+SPLIT_DELAY_MAX_MS = 10_000
+SEGMENT_HEADERS_BYTES = 20 + 20 + 12
+"""IPv4, TCP and its timestamps, as Linux sends them."""
+DATAGRAM_BYTES, DATAGRAM_HEADERS_BYTES = 1200, 20 + 8
+"""Of QUIC: what every path carries (RFC 9000, section 14), and IPv4 and UDP before it."""
 ROUND_TRIP_STEP_MS, LOSS_STEP_PERCENT, RATE_STEP_MBIT = 0.001, 0.0001, 0.001
 """A microsecond, one packet of a million, and a kilobit a second: steps that the emulator has as whole numbers."""
 _DECIMALS = 6
 _NUMBER = r"(0|[1-9]\d{0,4})(\.\d{1,4})?"
+
+
+def _split_hello(value: Any) -> Any:
+    """Raises ValueError."""
+    try:
+        fits = value == "drop" or 0 <= float(value) <= SPLIT_DELAY_MAX_MS
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ValueError(f"must be drop, or a delay of 0 to {SPLIT_DELAY_MAX_MS} milliseconds, not {value!r}")
+    return value if value == "drop" else float(value)
 
 
 class NetworkPath(Frozen):
@@ -44,6 +61,11 @@ class NetworkPath(Frozen):
     initial_window: int = Field(
         10, ge=1, le=100, description="segments that TCP sends before the first acknowledgement (RFC 6928)"
     )
+    split_hello: Annotated[float | Literal["drop"], BeforeValidator(_split_hello)] = Field(
+        0.0,
+        description="what a middlebox does with the packets of a ClientHello behind its first one: drop, or a delay in "
+        "milliseconds",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> "NetworkPath":
@@ -51,9 +73,10 @@ class NetworkPath(Frozen):
             ("round_trip_ms", ROUND_TRIP_STEP_MS),
             ("loss_percent", LOSS_STEP_PERCENT),
             ("rate_mbit", RATE_STEP_MBIT),
+            ("split_hello", ROUND_TRIP_STEP_MS),
         ):
             value = getattr(self, name)
-            if abs(value / step - round(value / step)) > 1e-6 * max(1, value / step):
+            if value != "drop" and abs(value / step - round(value / step)) > 1e-6 * max(1, value / step):
                 raise ValueError(f"{to_camel(name)} must be a multiple of {_text(step)}, not {value!r}")
         if not self.rate_mbit and self.queue_ms != NetworkPath.model_fields["queue_ms"].default:
             raise ValueError("queueMs needs a rateMbit: without a limit, no packet waits")
@@ -79,6 +102,16 @@ class NetworkPath(Frozen):
         return max(self.rate_bit_s * self.queue_ms // 8000, self.mtu) if self.rate_bit_s else 0
 
     @property
+    def split_delay_ns(self) -> int:
+        """0 where nothing is delayed, or all is dropped."""
+        return 0 if self.split_hello == "drop" else round(self.split_hello * 1000) * 1000
+
+    @property
+    def segment_bytes(self) -> int:
+        """What TCP sends in one packet."""
+        return self.mtu - SEGMENT_HEADERS_BYTES
+
+    @property
     def numbers(self) -> str:
         """`50ms-loss-1-rate-9`: what differs from the defaults, always in this order."""
         parts = [f"{_text(self.round_trip_ms)}ms"]
@@ -98,6 +131,8 @@ class NetworkPath(Frozen):
             *([f"queue of {self.queue_ms} ms"] if self.queue_ms != usual["queue_ms"].default else []),
             *([f"MTU {self.mtu}"] if self.mtu != usual["mtu"].default else []),
             *([f"window of {self.initial_window}"] if self.initial_window != usual["initial_window"].default else []),
+            *(["split ClientHello dropped"] if self.split_hello == "drop" else []),
+            *([f"split ClientHello delayed by {_text(self.split_delay_ns / 1e6)} ms"] if self.split_delay_ns else []),
         ]
         return ", ".join(parts)
 
@@ -157,16 +192,19 @@ _WORDS = {
     "queue": "queue_ms",
     "mtu": "mtu",
     "window": "initial_window",
+    "split": "split_hello",
 }
 _PRESET_NAMES = {preset.path: name for name, preset in PRESETS.items()}
-_NUMBERS = rf"(?P<trip>{_NUMBER})ms" + "".join(rf"(-{word}-(?P<{word}>{_NUMBER}))?" for word in _WORDS)
+_NUMBERS = rf"(?P<trip>{_NUMBER})ms" + "".join(
+    rf"(-{word}-(?P<{word}>{'drop|' if word == 'split' else ''}{_NUMBER}))?" for word in _WORDS
+)
 PATH_PATTERN = rf"^(-|{'|'.join(PRESETS)}|{re.sub(r'[?]P<[a-z]+>', '', _NUMBERS)})$"
 """For JSON Schema, which has no named groups."""
 
 
-def _text(value: float) -> str:
+def _text(value: float | str) -> str:
     """Without a fraction that is zero."""
-    return f"{value:.{_DECIMALS}f}".rstrip("0").rstrip(".")
+    return value if isinstance(value, str) else f"{value:.{_DECIMALS}f}".rstrip("0").rstrip(".")
 
 
 def text_of(path: NetworkPath) -> str:
@@ -221,6 +259,11 @@ def path_label(text: str) -> str:
         return f"path {text}"
     first, *others = parse_path(text).words.split(", ")
     return f"path of {first}" + (f" with {' and '.join(others)}" if others else "")
+
+
+def hello_packets(path: NetworkPath, over_quic: bool, hello_bytes: int) -> int:
+    """How many packets a ClientHello takes."""
+    return ceil(hello_bytes / (DATAGRAM_BYTES if over_quic else path.segment_bytes))
 
 
 NETWORK_CPU_NS = 400_000

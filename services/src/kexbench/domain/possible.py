@@ -29,6 +29,7 @@ from kexbench.domain.dimensions import (
     group_fits,
     is_custom_dh,
 )
+from kexbench.domain.paths import DATAGRAM_BYTES, DATAGRAM_HEADERS_BYTES, NetworkPath
 
 if TYPE_CHECKING:
     from kexbench.domain.cases import Case
@@ -216,12 +217,26 @@ def _path(case: Case) -> Rules:
     if case.path == NOTHING:
         return ()
     return (
-        (case.protocol is Protocol.QUIC_V1, "QUIC is not measured over a path yet: use TLSv1.2 or TLSv1.3"),
+        *_quic_path(case),
         (case.threads > 1, "a path allows one thread; its connections are under way at once all the same"),
         (case.peer != NOTHING, "a path allows no peer: the subject plays both sides"),
         (case.server is not Server.NONE, f"{case.server} is measured without a path"),
         (case.context is not ContextUse.SHARED, "a path allows only a shared context"),
-        (case.anti_replay, "a path allows no anti-replay, since all its connections resume one session"),
+        (
+            case.anti_replay and case.protocol is not Protocol.QUIC_V1,
+            "a path allows no anti-replay but in QUIC, since all its connections resume one session",
+        ),
+    )
+
+
+def _quic_path(case: Case) -> Rules:
+    path, least = case.network_path, DATAGRAM_BYTES + DATAGRAM_HEADERS_BYTES
+    if path is None or case.protocol is not Protocol.QUIC_V1:
+        return ()
+    usual = NetworkPath.model_fields["initial_window"].default
+    return (
+        (path.mtu < least, f"QUIC needs a path with an MTU of at least {least:,} bytes"),
+        (path.initial_window != usual, "QUIC takes no initialWindow, which is TCP's: its library has its own"),
     )
 
 

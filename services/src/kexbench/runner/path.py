@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from math import ceil
 from statistics import median
+from typing import Literal
 
 from pydantic import Field
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
-from kexbench.domain.dimensions import Resumption
+from kexbench.domain.dimensions import Protocol, Resumption
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.metrics import Metric
-from kexbench.domain.paths import NetworkPath, interval_ns
+from kexbench.domain.paths import NetworkPath, hello_packets, interval_ns, parse_path
 from kexbench.domain.samples import OutcomeKind, Sample
 from kexbench.runner.doctor.path_probe import PathProbe, probe
 from kexbench.runner.participant import Dropped, Setting, expect, setup_request, setup_timeout_s, worker_faults
@@ -48,6 +49,7 @@ class PathRequest(Frozen):
     mtu: int = Field(ge=576, le=9000)
     queue_bytes: int = Field(ge=0)
     initial_window: int = Field(ge=1, le=100)
+    split_hello: int | Literal["drop"] = Field(0, description="a delay in nanoseconds")
     seed: int = Field(ge=0, lt=2**63)
     connections: int = Field(ge=1, le=20_000)
     interval_ns: int = Field(ge=0, le=10**9)
@@ -76,7 +78,7 @@ def connect_over_path(setting: Setting, reference: str, last: Batch | None, seed
             if record.late_share <= MOST_LATE:
                 break
             record = _connections(worker, case, request)
-    check_path(record, request)
+    check_path(case, record, request)
     return path_samples(reference, case, path, record, _handshake_cpu_ns(last))
 
 
@@ -111,6 +113,7 @@ def path_request(case: Case, path: NetworkPath, connections: int, seed: str, las
         mtu=path.mtu,
         queue_bytes=path.queue_bytes,
         initial_window=path.initial_window,
+        split_hello="drop" if path.split_hello == "drop" else path.split_delay_ns,
         seed=int(content_hash(f"{seed}/path"), 16) % 2**48,
         connections=connections,
         interval_ns=apart_ns,
@@ -121,9 +124,11 @@ def path_request(case: Case, path: NetworkPath, connections: int, seed: str, las
     )
 
 
-def check_path(record: PathConnections, request: PathRequest) -> None:
+def check_path(case: Case, record: PathConnections, request: PathRequest) -> None:
     """Raises Dropped with the reason and the remedy, unless the path was what was asked for and carried all."""
     failures, wanted = record.failures, request.connections
+    if request.split_hello == "drop" and record.client_split_packets and failures.timeout == wanted:
+        raise Dropped(OutcomeKind.UNSUPPORTED, _split_reason(case, record, wanted))
     explained = ceil(MOST_TIMEOUTS_EXPLAINED * wanted) if request.loss_ppm else 0
     if failures.total > explained or failures.total > failures.timeout or not record.connections:
         kind = OutcomeKind.HUNG if failures.timeout == failures.total > 0 else OutcomeKind.ERROR
@@ -135,6 +140,15 @@ def check_path(record: PathConnections, request: PathRequest) -> None:
         raise Dropped(OutcomeKind.ERROR, NOT_HELD, _lateness(record, request))
     if not request.rate_bit_s and (record.client_dropped_packets or record.server_dropped_packets):
         raise Dropped(OutcomeKind.ERROR, "the path dropped packets without a limit of its rate")
+
+
+def _split_reason(case: Case, record: PathConnections, wanted: int) -> str:
+    path, hello_bytes = parse_path(case.path), record.flight_bytes[0]
+    packets = hello_packets(path, case.protocol is Protocol.QUIC_V1, hello_bytes)
+    return (
+        f"the path drops what follows the first packet of a ClientHello, and this one of {hello_bytes:,} bytes needs "
+        f"{packets} packets: {wanted} of {wanted} connections timed out"
+    )
 
 
 def _lateness(record: PathConnections, request: PathRequest) -> str:
@@ -182,21 +196,31 @@ def path_samples(
         values[Metric.PATH_ROUND_TRIPS] = [trips]
     if flights := record.flight_bytes:
         values[Metric.PATH_CLIENT_HELLO_BYTES] = [flights[0]]
-        values[Metric.PATH_SERVER_FLIGHT_BYTES] = [max(flights[1::2], default=0)]
+        values[Metric.PATH_SERVER_FLIGHT_BYTES] = [_server_flight_bytes(case, flights)]
         values[Metric.PATH_CLIENT_LAST_FLIGHT_BYTES] = [flights[::2][-1]]
     return [Sample(subject=reference, metric=metric, values=tuple(map(float, each))) for metric, each in values.items()]
+
+
+def _server_flight_bytes(case: Case, flights: Sequence[int]) -> int:
+    """Without a HelloRetryRequest. QUIC's limit cuts the flight into pieces, between which the client acknowledges."""
+    if case.protocol is Protocol.QUIC_V1:
+        return sum(flights[3 if case.hello_retry else 1 :: 2])
+    return max(flights[1::2], default=0)
 
 
 def round_trips(case: Case, path: NetworkPath, record: PathConnections, handshake_cpu_ns: float) -> float | None:
     """What a client waits for after connecting and before it may send its request, in round trips: the median over the
     connections of
 
-        (request_ns - connect_ns - CPU time of a handshake - time of its flights at the path's rate) / round trip.
+        (request_ns - connect_ns - CPU time of a handshake - time of its flights at the path's rate - delay of a split
+         ClientHello) / round trip.
 
     Without loss it is a count, so the nearest whole number. None with loss, and on a round trip too short to tell."""
     if path.loss_ppm or path.round_trip_ms < LEAST_ROUND_TRIP_MS:
         return None
     own_ns = 0.0 if sends_at_once(case) else handshake_cpu_ns + sending_ns(path, sum(record.flight_bytes))
+    if record.client_split_packets and not sends_at_once(case):
+        own_ns += path.split_delay_ns
     waits = [
         (request - connect - own_ns) / path.round_trip_ns
         for request, connect in zip(record.request_ns, record.connect_ns, strict=True)

@@ -35,7 +35,7 @@ def prove_path(launch: Launch, case: Case, files: MaterialFiles, log: Path) -> P
         with worker_faults(), Worker(launch, log) as worker:
             expect(Ready, worker.ask(setup_request(case, files), SETUP_TIMEOUT_S))
             record = expect(PathConnections, worker.ask(request.line(case.case_id), request.longest_s))
-        check_path(record, request)
+        check_path(case, record, request)
     except Dropped as fault:
         return PathProof(None, fault.reason)
     return PathProof(record)

@@ -262,6 +262,7 @@ class PathConnections(Frozen):
     server_lost_packets: Count
     client_dropped_packets: Count
     server_dropped_packets: Count
+    client_split_packets: Count
     delay_p50_ns: Count | None
     delay_p99_ns: Count | None
     delay_max_ns: Count | None
