@@ -33,19 +33,25 @@ def metric_sentence(before: UpgradeEnd, after: UpgradeEnd, metric: Metric, judge
 
 
 def metric_changes(metric: Metric, judged: Sequence[UpgradeCell]) -> str:
+    """The changes with why the two are not alike; empty where nothing changed."""
+    text, reasons = changes_and_reasons(metric, judged)
+    return "; ".join([text, *reasons])
+
+
+def changes_and_reasons(metric: Metric, judged: Sequence[UpgradeCell]) -> tuple[str, tuple[str, ...]]:
     """`server bytes up to 1,482 → 2,663 B (+79.7%) in 3 of 8 cases`, and then in how many it became less; empty where
-    nothing changed."""
+    nothing changed. And what the two did differently, as far as known."""
     compared = [cell for cell in judged if cell.is_compared]
     more, less = _largest_first(_of(compared, "more")), _largest_first(_of(compared, "less"))
     if not more and not less:
-        return ""
+        return "", ()
     noun = _noun(compared)
     parts = [f"{_largest(metric, more)}{share_words(len(more), len(compared), noun)}"] if more else []
     if less:
         share = f" in {len(less):,}" if more else share_words(len(less), len(compared), noun)
         parts.append(f"{_largest(metric, less)}{share}")
     reasons = [*more, *less][0].warnings if metric.row.exact else ()
-    return "; ".join([f"{metric.words} {', '.join(parts)}", *reasons])
+    return f"{metric.words} {', '.join(parts)}", tuple(reasons)
 
 
 def _largest_first(cells: Sequence[UpgradeCell]) -> list[UpgradeCell]:

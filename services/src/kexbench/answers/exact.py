@@ -3,7 +3,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from kexbench.analysis.sentences import metric_changes
+from kexbench.analysis.sentences import changes_and_reasons, metric_changes
 from kexbench.answers.judging import JudgedCells, judged_steps
 from kexbench.answers.numbers import ANY_RUNS, RunIds, Step
 from kexbench.answers.waits import waits_of_steps
@@ -30,9 +30,11 @@ def exact_cells(store: SampleStore, steps: Collection[Step], run_ids: RunIds = A
 
 
 def exact_sentences(exactly: Exactly) -> list[str]:
-    """`Server bytes 1,482 → 2,663 B (+79.7%) in 3 of 8 cases.` for each metric that changed."""
-    texts = [metric_changes(metric, cells.judged) for metric, cells in exactly.items() if metric is not _WAITS]
-    return [f"{text[0].upper()}{text[1:]}." for text in texts if text]
+    """`Server bytes 1,482 → 2,663 B (+79.7%) in 3 of 8 cases.` for each metric that changed, then what the two did
+    differently."""
+    found = [changes_and_reasons(metric, cells.judged) for metric, cells in exactly.items() if metric is not _WAITS]
+    reasons = dict.fromkeys(reason for _, its_reasons in found for reason in its_reasons)
+    return [f"{text[0].upper()}{text[1:]}." for text in (*(text for text, _ in found if text), *reasons)]
 
 
 def exact_changes(store: SampleStore, run_id: str, names: Mapping[Step, tuple[str, str]]) -> tuple[ExactChange, ...]:
