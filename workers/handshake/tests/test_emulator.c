@@ -253,8 +253,7 @@ static void drops(void) {
 /* TCP as it is: the first window has as many segments as it should, of the size that the MTU leaves. */
 static void windows(void) {
     static unsigned char much[200000];
-    struct path path =
-        a_path(900000000); /* above a second TCP would send its SYN again, and begin with one */
+    struct path path = a_path(900000000); /* above a second TCP would send its SYN again */
     path.mtu = 1000;
     path.initial_window = 7;
     if (!open_path(path, 1, false))
