@@ -27,8 +27,8 @@ TRIES = 3
 LEAST_ROUND_TRIP_MS = 5
 """On a shorter round trip, what the machine takes is no longer small beside it, so round trips are not counted."""
 MOST_CPU_SHARE = 0.5
-"""Of a round trip. Over a path a handshake takes another CPU time than in memory, by a fifth and more either way, so that
-of a long one would count as a round trip, or hide one."""
+"""Of a round trip. Over a path a handshake takes another CPU time than in memory, by a fifth and more either way, so a
+long one would count as a round trip, or hide one."""
 MOST_TIMEOUTS_EXPLAINED = 0.001
 """The share of connections that may time out where packets are lost: those that lost a packet again and again."""
 NOT_HELD = (
