@@ -2,11 +2,11 @@
 
 TCP sends its initial window, then waits for acknowledgements, which double what may be under way in slow start (RFC
 5681, section 3.1; RFC 6928). A segment carries the MTU without 20 bytes each of IPv4 and TCP and 12 bytes of
-timestamps, as Linux sends them. On a round trip above a second TCP repeats its SYN, after which RFC 5681 begins with one
-segment. Linux keeps its window, since the timestamps show that no SYN was lost. A QUIC server that has not yet heard from
-the client twice sends at most three times the bytes that it received (RFC 9000, section 8.1), and datagrams of 1200
-bytes, which a client's first flight is padded to (section 14.1); its window begins with ten datagrams (RFC 9002, section
-7.2).
+timestamps, as Linux sends them. On a round trip above a second TCP repeats its SYN, after which RFC 5681 begins with
+one segment. Linux keeps its window, since the timestamps show that no SYN was lost. A QUIC server that has not yet
+heard from the client twice sends at most three times the bytes that it received (RFC 9000, section 8.1), and
+datagrams of 1200 bytes, which a client's first flight is padded to (section 14.1); its window begins with ten
+datagrams (RFC 9002, section 7.2).
 """
 
 from collections.abc import Iterator
