@@ -34,6 +34,8 @@ bool message_receive(int control, void *message, size_t size, int *file, int fla
     ssize_t got = recvmsg(control, &all, MSG_CMSG_CLOEXEC | flags);
     if (got == 0)
         errno = 0;
+    if (got > 0 && (all.msg_flags & MSG_CTRUNC) != 0)
+        errno = EMFILE; /* the file came, and this process may not have another one */
     if (got > 0 && CMSG_FIRSTHDR(&all) != NULL && with.header.cmsg_type == SCM_RIGHTS)
         memcpy(file, CMSG_DATA(&with.header), sizeof *file);
     return got == (ssize_t)size;

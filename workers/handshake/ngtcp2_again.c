@@ -17,14 +17,17 @@ static int kind_of(const char *event, const char *end) {
     return after(event, end, "\"packet_type\":\"handshake\"") != NULL ? SENT_HANDSHAKE : SENT_LATER;
 }
 
-/* Are the frame's first bytes such as were sent? */
-static bool note_frame(uint64_t *until, const char *frame, const char *end) {
+/* Does the frame have bytes that were sent? As long as none is sent again, no more are sent than there are up
+ * to the last one, in whatever order: since 1.12 a client sends its hello in pieces and shuffles them. */
+static bool note_frame(struct sent *sent, const char *frame, const char *end) {
     const char *offset = after(frame, end, "\"offset\":"), *length = after(offset, end, "\"length\":");
     if (length == NULL)
         return false;
-    uint64_t begins = strtoull(offset, NULL, 10), ends = begins + strtoull(length, NULL, 10);
-    bool again = begins < *until;
-    *until = ends > *until ? ends : *until;
+    uint64_t bytes = strtoull(length, NULL, 10), ends = strtoull(offset, NULL, 10) + bytes;
+    sent->until = ends > sent->until ? ends : sent->until;
+    sent->bytes += bytes;
+    bool again = sent->bytes > sent->until;
+    sent->bytes = again ? sent->until : sent->bytes;
     return again;
 }
 
@@ -37,8 +40,8 @@ void quic_note_sent(void *user, uint32_t flags, const void *data, size_t bytes) 
         return;
     int kind = kind_of(event, end);
     for (frame = event; (frame = after(frame, end, "\"frame_type\":\"crypto\"")) != NULL;)
-        again = note_frame(&side->sent_until[kind], frame, end) || again;
+        again = note_frame(&side->sent[kind], frame, end) || again;
     for (frame = event; (frame = after(frame, end, "\"frame_type\":\"stream\"")) != NULL;)
-        again = note_frame(&side->sent_until[SENT_STREAM], frame, end) || again;
+        again = note_frame(&side->sent[SENT_STREAM], frame, end) || again;
     side->sent_again += again;
 }

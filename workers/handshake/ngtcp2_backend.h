@@ -21,6 +21,9 @@ enum { TURN_NS = 1000000 };
 
 /* What a packet may have to be sent again: CRYPTO frames of three kinds of packets, and a stream. */
 enum { SENT_INITIAL, SENT_HANDSHAKE, SENT_LATER, SENT_STREAM, SENT_KINDS };
+struct sent {
+    uint64_t until, bytes; /* where the last byte ends; how many were sent, each counted once */
+};
 
 /* What a client has to remember of a server's transport parameters along with its ticket (RFC 9000,
  * section 7.4.1). */
@@ -59,7 +62,7 @@ struct quic_side {
     /* Over a path alone: application data that came, and what is known of what was sent. */
     unsigned char *came;
     size_t came_bytes, taken_bytes;
-    uint64_t sent_until[SENT_KINDS];
+    struct sent sent[SENT_KINDS];
     unsigned sent_again;
 };
 

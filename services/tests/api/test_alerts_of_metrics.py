@@ -1,6 +1,8 @@
 """Alerts of other metrics than CPU time: exact ones are raised at once, others confirmed like CPU time; improvements
 raise none."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +16,7 @@ from kexbench.api.notifications import next_message
 from kexbench.domain.alerts import Alert
 from kexbench.domain.metrics import WATCHED, Metric
 from kexbench.domain.notifications import BY_DAY, ChannelRule
+from kexbench.domain.plans import HARNESS_VERSION, Plan
 from kexbench.domain.runs import Run, Trigger
 from kexbench.notify.letters import letter_of
 from kexbench.notify.writing import improvements_of
@@ -94,6 +97,32 @@ def test_a_round_trip_more_than_none_has_values_and_no_share(stage: Stage) -> No
     stage.settle()
     (alert,) = stage.alerts()
     assert (alert.status, alert.fixed_in) == ("fixed", "1.2"), "compared through no run and no machine"
+
+
+@contextmanager
+def a_later_release() -> Iterator[None]:
+    """One that measures otherwise."""
+    field = Plan.model_fields["harness_version"]
+    try:
+        field.default = HARNESS_VERSION + 1
+        Plan.model_rebuild(force=True)
+        yield
+    finally:
+        field.default = HARNESS_VERSION
+        Plan.model_rebuild(force=True)
+
+
+def test_what_an_earlier_release_reported_is_fixed_by_what_a_later_one_measured(stage: Stage) -> None:
+    stage.others = {"1.0": {BYTES: 1482.0}, "1.1": {BYTES: 2663.0}, "1.2": {BYTES: 2000.0}, "1.3": {BYTES: 1483.0}}
+    stage.measured(a_spec())
+    stage.settle()
+    with a_later_release():
+        stage.measured(a_spec(subjects="1.1, 1.2"))
+        stage.settle()
+        assert [alert.status for alert in stage.alerts()] == ["open"], "it is less, but still more than before"
+        stage.measured(a_spec(subjects="1.1, 1.2, 1.3"))
+        stage.settle()
+        assert [(alert.status, alert.fixed_in) for alert in stage.alerts()] == [("fixed", "1.3")]
 
 
 def test_a_newer_default_is_an_alert_of_bytes_that_says_so_and_none_of_cpu_time(stage: Stage) -> None:

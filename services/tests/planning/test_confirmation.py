@@ -71,6 +71,13 @@ def test_it_wants_the_cpus_that_the_run_wanted_and_may_take_as_long_as_it_does()
     assert many.measure.max_duration_s >= 2 * many.estimated_s
 
 
+def test_it_has_as_many_connections_over_a_path_since_percentiles_depend_on_their_number() -> None:
+    case = CASES[0].model_copy(update={"path": "continent"})
+    plan = planned(a_confirming_run(cases=(case,), measure=MEASURE.model_copy(update={"connections": 2000})))
+    assert (plan.cases, plan.measure.connections) == ((case,), 2000)
+    assert planned(a_confirming_run()).measure.connections == MEASURE.connections
+
+
 def test_a_long_name_is_cut_to_what_a_spec_may_be_called() -> None:
     assert planned(a_confirming_run(name="a" * 55 + "-b-c")).spec_name == f"confirm-{'a' * 55}"
 

@@ -159,6 +159,13 @@ def test_round_trips_are_waiting_without_cpu_time_and_sending(
     assert found == (None if expected is None else pytest.approx(expected))
 
 
+def test_round_trips_are_not_counted_beside_a_long_handshake() -> None:
+    """One of 60 ms in memory took 80 ms over the path: that is no second round trip."""
+    record = a_record(request_ns=[(50 + 50 + 80) * MS] * 4)
+    assert round_trips(on_path("50ms"), USUAL, record, 60 * MS) is None
+    assert round_trips(on_path("50ms"), USUAL, a_record(request_ns=[130 * MS] * 4), 25 * MS) == 1
+
+
 def test_early_data_wait_for_nothing() -> None:
     early = on_path("50ms", resumption="psk-dhe", early_data_bytes=1)
     assert round_trips(early, USUAL, a_record(request_ns=[50 * MS + 100] * 4), 500_000) == 0

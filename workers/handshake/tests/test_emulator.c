@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -253,8 +254,7 @@ static void drops(void) {
 /* TCP as it is: the first window has as many segments as it should, of the size that the MTU leaves. */
 static void windows(void) {
     static unsigned char much[200000];
-    struct path path =
-        a_path(900000000); /* above a second TCP would send its SYN again, and begin with one */
+    struct path path = a_path(900000000); /* above a second TCP would send its SYN again */
     path.mtu = 1000;
     path.initial_window = 7;
     if (!open_path(path, 1, false))
@@ -375,6 +375,22 @@ static void broken(void) {
     CHECK_TEXT(fault.reason, "the forwarder of the path ended");
 }
 
+static void no_room_for_files(void) {
+    struct rlimit files, none;
+    int next = -1;
+    if (!open_path(a_path(1000000), 10, true))
+        return;
+    CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0 && (next = dup(STDOUT_FILENO)) >= 0 && close(next) == 0);
+    none = files;
+    none.rlim_cur = (rlim_t)next;
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    errno = 0;
+    CHECK(emulator_socket(&emulator) < 0);
+    CHECK_NUMBER(errno, EMFILE);
+    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
+    emulator_close(&emulator, NULL, &fault);
+}
+
 static bool node_for_all(void) {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
            mount("none", "/dev/net", "tmpfs", 0, NULL) == 0 &&
@@ -423,6 +439,7 @@ int main(void) {
     sentence("whenever the process is killed, nothing of its path lives on", killed);
     sentence("whichever of its processes is killed, its namespaces and devices are gone", namespaces);
     sentence("a forwarder that ended is told", broken);
+    sentence("a process without room for a file is told so", no_room_for_files);
     sentence("root is not needed, or what was refused is told", without_root);
     return check_failures != 0;
 }

@@ -54,8 +54,8 @@ def fixed_in(moves: Moves, alert: Alert, upgrades: Iterable[ScreenedUpgrade], re
     """The nearest version after an alert's that costs no more than the version before the regression.
 
     `upgrades` are screened pairs of neighbours. They form a chain, along which their moves add up. If a version was
-    interleaved with the one before the regression, that comparison counts instead. Exact metrics are always compared
-    with the version before the regression."""
+    interleaved with the one before the regression, that comparison counts instead. Exact metrics are compared with the
+    version before the regression, or with the alert's own where releases of kexbench lie between the two."""
     library, metric = alert.cause.library, alert.cause.metric
     assert library is not None
     assert metric is not None
@@ -68,17 +68,17 @@ def fixed_in(moves: Moves, alert: Alert, upgrades: Iterable[ScreenedUpgrade], re
                 starts[upgrade.after.subject].add(upgrade.before.subject)
     cells = moves.known_as(alert.cells)
     regression: _Since = {host_case(cell): (cell.move,) for cell in cells if cell.move}
-    queue = deque((after, befores, regression) for after, befores in starts.items())
+    queue = deque((after, after, befores, regression) for after, befores in starts.items())
     seen = set(starts)
     while queue and len(seen) <= MOST_VERSIONS:
-        subject, befores, since = queue.popleft()
+        alerted, subject, befores, since = queue.popleft()
         for name, end in successors[subject].items():
             if name in seen:
                 continue
             seen.add(name)
             chains: dict[HostCase, tuple[Ratio, ...]] = {}
             if metric.row.exact:
-                recovered = _is_as_before(moves, metric, befores, name, {host_case(cell) for cell in cells})
+                recovered = _is_as_before(moves, metric, befores, alerted, name, cells)
             else:
                 step = moves.between(metric, subject, name)
                 chains = {key: (*before, step[key]) for key, before in since.items() if key in step}
@@ -86,16 +86,32 @@ def fixed_in(moves: Moves, alert: Alert, upgrades: Iterable[ScreenedUpgrade], re
                 recovered = has_recovered({key: chained(parts) for key, parts in chains.items()}, cells, relevant)
             if recovered:
                 return end.version
-            queue.append((name, befores, chains))
+            queue.append((alerted, name, befores, chains))
     return None
 
 
 def _is_as_before(
-    moves: Moves, metric: Metric, befores: Iterable[str], name: str, reported: Collection[HostCase]
+    moves: Moves, metric: Metric, befores: Iterable[str], alerted: str, name: str, reported: Collection[AlertCell]
 ) -> bool:
     """Whether a version has no more of an exact metric than before in all reported cells that it was measured in."""
-    cells = [cell for before in befores for cell in moves.cells(metric, before, name) if host_case(cell) in reported]
-    return bool(cells) and all(cell.verdict in ("same", "less") for cell in cells)
+    rises = {host_case(cell): cell for cell in reported}
+    since_before = [
+        cell for before in befores for cell in moves.cells(metric, before, name) if host_case(cell) in rises
+    ]
+    compared = {host_case(cell) for cell in since_before if cell.is_compared}
+    since_alerted = [cell for cell in moves.cells(metric, alerted, name) if host_case(cell) in rises.keys() - compared]
+    recovered = [cell.verdict in ("same", "less") for cell in since_before if cell.is_compared]
+    recovered += [_undoes(metric, rises[host_case(cell)], cell) for cell in since_alerted]
+    return bool(recovered) and all(recovered)
+
+
+def _undoes(metric: Metric, rise: AlertCell, fall: UpgradeCell) -> bool:
+    """Whether a later change takes back what an alert reports."""
+    exact, values = metric.row.exact, (rise.before, rise.after, fall.before_ns, fall.after_ns)
+    if exact is None or fall.verdict != "less" or None in values:
+        return False
+    before, after, first, second = (value for value in values if value is not None)
+    return (after - before) - (first - second) < exact.smallest_from(before)
 
 
 def _direct(moves: Moves, metric: Metric, befores: Iterable[str], name: str, regression: _Since) -> _Since:

@@ -2,9 +2,11 @@
 
 TCP sends its initial window, then waits for acknowledgements, which double what may be under way in slow start (RFC
 5681, section 3.1; RFC 6928). A segment carries the MTU without 20 bytes each of IPv4 and TCP and 12 bytes of
-timestamps, as Linux sends them. A QUIC server that has not yet heard from the client twice sends at most three times
-the bytes that it received (RFC 9000, section 8.1), and datagrams of 1200 bytes, which a client's first flight is padded
-to (section 14.1); its window begins with ten datagrams (RFC 9002, section 7.2).
+timestamps, as Linux sends them. On a round trip above a second TCP repeats its SYN, after which RFC 5681 begins with
+one segment. Linux keeps its window, since the timestamps show that no SYN was lost. A QUIC server that has not yet
+heard from the client twice sends at most three times the bytes that it received (RFC 9000, section 8.1), and
+datagrams of 1200 bytes, which a client's first flight is padded to (section 14.1); its window begins with ten
+datagrams (RFC 9002, section 7.2).
 """
 
 from collections.abc import Iterator
@@ -14,12 +16,9 @@ from math import ceil
 from typing import Literal
 
 from kexbench.domain.dimensions import PSK_RESUMPTIONS, Protocol, Resumption
-from kexbench.domain.paths import NetworkPath
+from kexbench.domain.paths import DATAGRAM_BYTES, NetworkPath
 
-SEGMENT_HEADERS_BYTES = 20 + 20 + 12
-FIRST_TIMEOUT_MS = 1000
-"""When TCP repeats a SYN (RFC 6298, section 2.1). A connection that did begins with one segment (RFC 5681, 3.1)."""
-DATAGRAM_BYTES, AMPLIFICATION = 1200, 3
+AMPLIFICATION = 3
 QUIC_WINDOW_DATAGRAMS = 10
 RETRY_BYTES = 100
 """A HelloRetryRequest is about so large, which fits any packet."""
@@ -114,8 +113,8 @@ class _Sender:
     """One side of a TCP connection in slow start, counted in segments as Linux does."""
 
     def __init__(self, path: NetworkPath) -> None:
-        self._segment_bytes = path.mtu - SEGMENT_HEADERS_BYTES
-        self._window = path.initial_window if path.round_trip_ms <= FIRST_TIMEOUT_MS else 1
+        self._segment_bytes = path.segment_bytes
+        self._window = path.initial_window
 
     @property
     def window_bytes(self) -> int:

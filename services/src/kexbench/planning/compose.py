@@ -11,7 +11,15 @@ from pydantic.alias_generators import to_camel
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import NOTHING, KeyExchange, Method, Protocol
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.plans import BATCH_NS, BATCHES, JOBS_PER_CELL, Instrument, Isolation, Measure
+from kexbench.domain.plans import (
+    BATCH_NS,
+    BATCHES,
+    JOBS_PER_CELL,
+    PATH_CONNECTIONS,
+    Instrument,
+    Isolation,
+    Measure,
+)
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Purpose
 from kexbench.domain.verdicts import RELEVANT
@@ -64,6 +72,7 @@ class Wish:
     purpose: Purpose = Purpose.HISTORY
     instrument: Instrument = Instrument.TIME
     jobs: int = JOBS_PER_CELL
+    connections: int = PATH_CONNECTIONS
     relevant: float = RELEVANT
 
 
@@ -84,6 +93,7 @@ def spec_text(wish: Wish) -> str:
             **({} if wish.isolation is Isolation.EXCLUSIVE else {"isolation": str(wish.isolation)}),
             **({} if wish.instrument is Instrument.TIME else {"instrument": str(wish.instrument)}),
             **({} if wish.jobs == JOBS_PER_CELL else {"jobs": wish.jobs}),
+            **({} if wish.connections == PATH_CONNECTIONS else {"connections": wish.connections}),
         },
         **({} if wish.relevant == RELEVANT else {"alerts": {"relevant": f"{wish.relevant * 100:.10g}%"}}),
     }

@@ -50,6 +50,7 @@ class ConfirmingRun:
             isolation=self.measure.isolation,
             instrument=self.measure.instrument,
             jobs=measure.jobs,
+            connections=self.measure.connections,
         )
 
     @property

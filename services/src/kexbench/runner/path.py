@@ -26,6 +26,9 @@ TRIES = 3
 """Of a path that the machine does not hold, since other programs ran. The same seed loses the same packets."""
 LEAST_ROUND_TRIP_MS = 5
 """On a shorter round trip, what the machine takes is no longer small beside it, so round trips are not counted."""
+MOST_CPU_SHARE = 0.5
+"""Of a round trip. Over a path a handshake takes another CPU time than in memory, by a fifth and more either way, so a
+long one would count as a round trip, or hide one."""
 MOST_TIMEOUTS_EXPLAINED = 0.001
 """The share of connections that may time out where packets are lost: those that lost a packet again and again."""
 NOT_HELD = (
@@ -215,8 +218,11 @@ def round_trips(case: Case, path: NetworkPath, record: PathConnections, handshak
         (request_ns - connect_ns - CPU time of a handshake - time of its flights at the path's rate - delay of a split
          ClientHello) / round trip.
 
-    Without loss it is a count, so the nearest whole number. None with loss, and on a round trip too short to tell."""
+    Without loss it is a count, so the nearest whole number. None with loss, and on a round trip too short to tell, by
+    itself or beside the CPU time of a handshake."""
     if path.loss_ppm or path.round_trip_ms < LEAST_ROUND_TRIP_MS:
+        return None
+    if not sends_at_once(case) and handshake_cpu_ns > MOST_CPU_SHARE * path.round_trip_ns:
         return None
     own_ns = 0.0 if sends_at_once(case) else handshake_cpu_ns + sending_ns(path, sum(record.flight_bytes))
     if record.client_split_packets and not sends_at_once(case):
