@@ -2,6 +2,7 @@
  * comes or one is due. */
 #include "forwarder.h"
 
+#include "awake.h"
 #include "clock.h"
 #include "hurry.h"
 #include "latency.h"
@@ -214,8 +215,9 @@ static void report(struct forwarder *f) {
         out.dropped[d] = lane->dropped;
         out.late += lane->late;
         out.carried_bit_s = carried > out.carried_bit_s ? carried : out.carried_bit_s;
-        if (tun_overflows(&f->ends[d]) > 0)
-            fail(f, "packets that the kernel threw away", ENOBUFS);
+        long thrown_away = tun_overflows(&f->ends[d]);
+        if (thrown_away != 0)
+            fail(f, "packets that the kernel threw away", thrown_away > 0 ? ENOBUFS : EPROTO);
     }
     out.cpu_ns = real_clock.process_cpu_ns();
     if (f->delay_count > 0) {
@@ -285,6 +287,7 @@ _Noreturn void forwarder_run(int control, const struct path *path, unsigned conn
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of namespaces forgets it */
     if (message_send(control, &ready, sizeof ready, server, 0) && refused == NULL) {
         close(server);
+        awake_keep(); /* not before: only a process of one thread may make a user namespace */
         forward(f);
         report(f);
     }

@@ -32,10 +32,10 @@ ML_DSA_65, ML_DSA_87 = (1952, 3309), (2592, 4627)
         (TLS_1_2, {"resumption": Resumption.TICKET}, 1, 1),
         (TLS_1_2, {"resumption": Resumption.SESSION_ID}, 1, 1),
         (TLS_1_3, {"resumption": Resumption.PSK_DHE}, 1, 1),
-        (TLS_1_3, {"resumption": Resumption.PSK_DHE, "early_data": True}, 1, 0),
+        (TLS_1_3, {"resumption": Resumption.PSK_DHE, "sends_at_once": True}, 1, 0),
         (TLS_1_3, {"hello_retry": True}, 2, 2),
         (QUIC, {}, 1, 1),
-        (QUIC, {"resumption": Resumption.PSK_DHE, "early_data": True}, 1, 0),
+        (QUIC, {"resumption": Resumption.PSK_DHE, "sends_at_once": True}, 1, 0),
     ],
 )
 def test_each_kind_of_handshake_has_its_round_trips(
@@ -81,6 +81,15 @@ def test_post_quantum_chains_pass_the_window_where_arithmetic_says(
 )
 def test_slow_start_doubles_from_window_to_window(server: int, extra: int) -> None:
     assert predict(TLS_1_3, USUAL, Flights(250, server)).handshake == 1 + extra
+
+
+@pytest.mark.parametrize(("window", "extra"), [(30, 1), (60, 1), (100, 1)])
+def test_no_window_is_larger_than_what_the_other_side_takes_at_first(window: int, extra: int) -> None:
+    """On Linux 6.18, a flight of 80,278 bytes took two round trips with windows of 60 and of 100 segments."""
+    path = NetworkPath(round_trip_ms=50, initial_window=window)
+    prediction = predict(TLS_1_3, path, Flights(hello=250, server=80_278))
+    assert prediction.handshake == 1 + extra
+    assert prediction.flights[1].limit_bytes == min(window, 45) * 1448
 
 
 def test_a_client_hello_of_two_packets_costs_nothing_unless_the_window_is_one() -> None:

@@ -163,3 +163,8 @@ def test_flights_of_connections_under_way_at_once_do_not_meet(round_trip_ms: flo
     phases = [trips * path.round_trip_ns / apart_ns % 1 for trips in range(4)]
     gaps = [abs(a - b) for place, a in enumerate(phases) for b in phases[:place]]
     assert min(min(gap, 1 - gap) for gap in gaps) > 0.14
+
+
+def test_sending_takes_the_headers_of_full_packets_too() -> None:
+    assert NetworkPath(round_trip_ms=50).sending_ns(14_480) == 0
+    assert NetworkPath(round_trip_ms=50, rate_mbit=1).sending_ns(14_480) == pytest.approx(10 * 1500 * 8e3)

@@ -182,7 +182,7 @@ def test_improvements_are_sent_in_digests_alone_once_each() -> None:
     daily = ChannelRule(name="daily", events=BY_DAY, digest_hour=7)
     first, again = improved(a_screening("one"), 1), improved(a_screening("two", minutes=9), 2)
     (found,) = improvements_of(first, [TEAM, daily])
-    assert found.channel == "daily"
+    assert (found.channel, found.together) == ("daily", "fake 1.0 → 1.1")
     assert found.links[0].path == "/upgrades/fake/fake%401.0~1.0~0/fake%401.1~1.1~0"
     assert [one.notification_id for one in improvements_of(again, [daily])] == [found.notification_id]
     assert improvements_of(a_screening(), [daily]) == []

@@ -15,9 +15,11 @@ from itertools import zip_longest
 from math import ceil
 from typing import Literal
 
-from kexbench.domain.dimensions import PSK_RESUMPTIONS, Protocol, Resumption
+from kexbench.domain.dimensions import Protocol, Resumption
 from kexbench.domain.paths import DATAGRAM_BYTES, NetworkPath
 
+RECEIVE_WINDOW_BYTES = 65_535
+"""What a peer of Linux takes before it has read anything, however large the sender's window is (RFC 9293, 3.1)."""
 AMPLIFICATION = 3
 QUIC_WINDOW_DATAGRAMS = 10
 RETRY_BYTES = 100
@@ -114,7 +116,7 @@ class _Sender:
 
     def __init__(self, path: NetworkPath) -> None:
         self._segment_bytes = path.segment_bytes
-        self._window = path.initial_window
+        self._window = min(path.initial_window, RECEIVE_WINDOW_BYTES // self._segment_bytes)
 
     @property
     def window_bytes(self) -> int:
@@ -139,12 +141,12 @@ def predict(
     *,
     resumption: Resumption = Resumption.NONE,
     hello_retry: bool = False,
-    early_data: bool = False,
+    sends_at_once: bool = False,
 ) -> Prediction:
     """The round trips of a handshake without loss and without a limit of the rate."""
     over_quic = protocol is Protocol.QUIC_V1
     steps = _quic(flights, hello_retry) if over_quic else _tcp(protocol, path, flights, resumption, hello_retry)
-    return Prediction(tuple(steps), early_data and resumption in PSK_RESUMPTIONS)
+    return Prediction(tuple(steps), sends_at_once)
 
 
 def _tcp(

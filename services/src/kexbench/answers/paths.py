@@ -244,10 +244,10 @@ def prediction_of(
     return predict(
         protocol,
         parse_path(case.path),
-        Flights(hello, server, client_last),
+        Flights(hello - case.early_data_bytes, server, client_last),  # the server answers the ClientHello alone
         resumption=case.resumption,
         hello_retry=case.hello_retry or bool(negotiated and negotiated.hello_retry),
-        early_data=case.early_data_bytes > 0,
+        sends_at_once=case.sends_at_once,
     )
 
 
@@ -260,13 +260,13 @@ def _prediction_view(
     hello_bytes = round(_middle(levels, Metric.PATH_CLIENT_HELLO_BYTES) or 0)
     is_split = hello_packets(path, case.protocol is Protocol.QUIC_V1, hello_bytes) > 1
     delay_ns = path.split_delay_ns if is_split else 0
-    sent_bytes = sum(_middle(levels, metric) or 0 for metric in SIZES)
-    sending_ns = sent_bytes * 8e9 / path.rate_bit_s if path.rate_bit_s else 0.0
+    # What is under way while the handshake waits for a window is sent meanwhile.
+    sent_bytes = sum(step.flight_bytes - (step.limit_bytes if step.round_trips else 0) for step in found.flights)
     return PredictionView(
         connecting=found.connecting,
         handshake=found.handshake,
         before_request=found.before_request,
-        handshake_ns=(found.connecting + found.handshake) * path.round_trip_ns + sending_ns + delay_ns,
+        handshake_ns=(found.connecting + found.handshake) * path.round_trip_ns + path.sending_ns(sent_bytes) + delay_ns,
         steps=[
             StepView(
                 kind=step.kind,

@@ -72,14 +72,20 @@ def _times_sentence(cases: Sequence[PathCase]) -> str | None:
 
 def _trips_sentence(cases: Sequence[PathCase]) -> str:
     cells = [cell for case in cases for cell in case.cells if cell.agreement in ("as predicted", "differs")]
-    further = sum(any(step.is_further for step in cell.predicted.steps) for cell in cells if cell.predicted)
+    predicted = [cell.predicted for cell in cells if cell.predicted]
+    costs = [sum(step.round_trips for step in each.steps if step.is_further) for each in predicted]
+    further = list(filter(None, costs))
     differ = sum(cell.agreement == "differs" for cell in cells)
     of = f"of {counted(len(cells), 'result')} without loss"
     sentences = [
-        f"In {further} {of}, a flight does not fit and costs a round trip more." if further else "",
+        f"In {len(further)} {of}, a flight does not fit and costs {_costs(max(further))}." if further else "",
         f"In {differ} {of}, the round trips are not those that the sizes predict." if differ else "",
     ]
     return " ".join(filter(None, sentences))
+
+
+def _costs(most: int) -> str:
+    return "a round trip more" if most == 1 else f"up to {most} round trips more"
 
 
 def _loss_sentence(cases: Sequence[PathCase]) -> str | None:

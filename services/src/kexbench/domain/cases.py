@@ -418,6 +418,11 @@ class Case(Frozen):
         return self.server is not Server.NONE
 
     @property
+    def sends_at_once(self) -> bool:
+        """Whether its client sends data with the ClientHello, before any answer."""
+        return self.early_data_bytes > 0
+
+    @property
     def network_path(self) -> NetworkPath | None:
         """The emulated path, or None where client and server exchange bytes in memory alone."""
         return None if self.path == NOTHING else parse_path(self.path)

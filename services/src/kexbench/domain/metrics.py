@@ -602,6 +602,8 @@ EXAMINED = {metric: origin for metric in Metric if isinstance(origin := metric.r
 LOADED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Loaded)}
 OVER_PATH = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, OverPath)}
 COUNTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Counted)}
+OF_EMULATOR = frozenset({Metric.PATH_DELAY_P50_NS, Metric.PATH_LOST_PPM, Metric.PATH_CARRIED_BIT_S})
+"""What the path did, and no library."""
 SPOILT_BY_PREEMPTION = frozenset(
     metric for metric, timed in TIMED.items() if timed.disturbed == "absent" and timed.per != "alone_handshakes"
 )

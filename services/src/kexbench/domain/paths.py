@@ -111,6 +111,10 @@ class NetworkPath(Frozen):
         """What TCP sends in one packet."""
         return self.mtu - SEGMENT_HEADERS_BYTES
 
+    def sending_ns(self, size_bytes: float) -> float:
+        """How long the path's rate takes for the bytes of some flights, in full packets with their headers."""
+        return size_bytes * self.mtu / self.segment_bytes * 8e9 / self.rate_bit_s if self.rate_bit_s else 0.0
+
     @property
     def numbers(self) -> str:
         """`50ms-loss-1-rate-9`: what differs from the defaults, always in this order."""

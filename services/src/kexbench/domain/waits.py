@@ -18,8 +18,8 @@ class Wait(Frozen):
     path_words: str = Field(examples=["continent (30.916 ms)", "a path of 50 ms with 1% loss"])
     host_kind: HostKind
     basis: Literal["measured", "predicted"] | None = Field(
-        description="of the round trips: they are counted without loss and from 5 ms on, and else follow from the "
-        "sizes of the flights; null where those are unknown too"
+        description="of the round trips: they are counted without loss, where the round trip is long beside the "
+        "machine's own time, and else follow from the sizes of the flights; null where those are unknown too"
     )
     round_trips_before: float | None = Field(description="after connecting, before the request may be sent")
     round_trips_after: float | None

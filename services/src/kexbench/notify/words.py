@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from kexbench.analysis.sentences import culprit_sentence
 from kexbench.domain.alerts import Alert, AlertAction, AlertCell, AlertEvent, AlertKind, Cause
-from kexbench.domain.libraries import LIBRARIES
+from kexbench.domain.libraries import LIBRARIES, Library
 from kexbench.domain.metrics import Metric
 from kexbench.domain.notifications import Link, Wording
 from kexbench.domain.numbers import amounts_words, counted, percent
@@ -79,9 +79,9 @@ def subject_of(alert: Alert) -> str:
     return f"{_after(cause)} has more {_metric(cause).words} than {line(cause.before)}"
 
 
-def upgrade_words(cause: Cause) -> str:
-    """`OpenSSL 3.4.1 → 3.5.0`; empty of a stale spec."""
-    return f"{_name(cause)} {line(cause.before)} → {line(cause.after)}" if cause.kind is AlertKind.UPGRADE else ""
+def upgrade_words(library: Library, before: str, after: str) -> str:
+    """`OpenSSL 3.4.1 → 3.5.0`"""
+    return f"{LIBRARIES[library].title} {line(before)} → {line(after)}"
 
 
 def _metric(cause: Cause) -> Metric:

@@ -16,7 +16,8 @@ def notifications_of(event: AlertEvent, alert: Alert, rules: Collection[ChannelR
     """One for each channel to notify. `alert`: its state after the event."""
     happening = happening_of(event)
     wording = wording_of(event, alert)
-    together = upgrade_words(alert.cause) if event.finding else ""
+    cause = alert.cause
+    together = upgrade_words(cause.library, cause.before, cause.after) if event.finding and cause.library else ""
     return [
         _notification(name, happening, event.at, wording, event.alert_id, event.number, together=together)
         for name in _channels(alert.notify, rules, happening)
@@ -24,7 +25,8 @@ def notifications_of(event: AlertEvent, alert: Alert, rules: Collection[ChannelR
 
 
 def improvements_of(screening: Screening, rules: Collection[ChannelRule]) -> list[Notification]:
-    """Of a run's upgrades that made something faster. An upgrade is reported once, even if it is measured again."""
+    """Of a run's upgrades that made something faster. An upgrade is reported once, even if it is measured again, and
+    with what became slower by it."""
     notifications = []
     for upgrade in screening.upgrades:
         if not upgrade.less:
@@ -32,8 +34,9 @@ def improvements_of(screening: Screening, rules: Collection[ChannelRule]) -> lis
         wording = improvement_wording(upgrade)
         metric = [] if upgrade.metric is Metric.CPU_NS else [upgrade.metric]
         cause = content_hash(["improved", upgrade.library, upgrade.before.subject, upgrade.after.subject, *metric])
+        together = upgrade_words(upgrade.library, upgrade.before.version, upgrade.after.version)
         notifications += [
-            _notification(name, Happening.IMPROVED, screening.at, wording, cause=cause)
+            _notification(name, Happening.IMPROVED, screening.at, wording, cause=cause, together=together)
             for name in _channels((), rules, Happening.IMPROVED)
         ]
     return notifications

@@ -29,7 +29,7 @@ from kexbench.domain.dimensions import (
 )
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import Library
-from kexbench.domain.metrics import Metric
+from kexbench.domain.metrics import OF_EMULATOR, Metric
 from kexbench.domain.plans import (
     BATCHES,
     BLOCK_SUBJECTS,
@@ -314,6 +314,14 @@ class FollowSpec(Written):
     ] = 1
 
 
+def _of_libraries(metrics: list[Metric]) -> list[Metric]:
+    """Raises ValueError."""
+    for metric in metrics:
+        if metric in OF_EMULATOR:
+            raise ValueError(f"{metric} says what the emulated path did, and no library changes it: leave it out")
+    return metrics
+
+
 class AlertsSpec(Written):
     """Which upgrades raise alerts, and who is notified. It does not change what is measured."""
 
@@ -321,6 +329,7 @@ class AlertsSpec(Written):
         Distinct[Metric],
         BeforeValidator(_one_or_more, json_schema_input_type=Metric | Distinct[Metric]),
         Field(min_length=1, description="what raises alerts when it becomes more"),
+        AfterValidator(_of_libraries),
     ] = Field(list(_USUAL_RULE.metrics))
     relevant: Annotated[
         Share,

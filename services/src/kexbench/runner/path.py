@@ -9,7 +9,7 @@ from pydantic import Field
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
-from kexbench.domain.dimensions import Protocol, Resumption
+from kexbench.domain.dimensions import Protocol
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.metrics import Metric
 from kexbench.domain.paths import NetworkPath, hello_packets, interval_ns, parse_path
@@ -26,9 +26,9 @@ TRIES = 3
 """Of a path that the machine does not hold, since other programs ran. The same seed loses the same packets."""
 LEAST_ROUND_TRIP_MS = 5
 """On a shorter round trip, what the machine takes is no longer small beside it, so round trips are not counted."""
-MOST_CPU_SHARE = 0.5
-"""Of a round trip. Over a path a handshake takes another CPU time than in memory, by a fifth and more either way, so a
-long one would count as a round trip, or hide one."""
+MOST_OWN_SHARE = 0.5
+"""Of a round trip, for computing and sending. Over a path a handshake takes another CPU time than in memory, by a fifth
+and more either way, and sends while it waits, so much of either would count as a round trip, or hide one."""
 MOST_TIMEOUTS_EXPLAINED = 0.001
 """The share of connections that may time out where packets are lost: those that lost a packet again and again."""
 NOT_HELD = (
@@ -219,29 +219,19 @@ def round_trips(case: Case, path: NetworkPath, record: PathConnections, handshak
          ClientHello) / round trip.
 
     Without loss it is a count, so the nearest whole number. None with loss, and on a round trip too short to tell, by
-    itself or beside the CPU time of a handshake."""
+    itself or beside the time of computing and sending."""
     if path.loss_ppm or path.round_trip_ms < LEAST_ROUND_TRIP_MS:
         return None
-    if not sends_at_once(case) and handshake_cpu_ns > MOST_CPU_SHARE * path.round_trip_ns:
+    own_ns = 0.0 if case.sends_at_once else handshake_cpu_ns + path.sending_ns(sum(record.flight_bytes))
+    if own_ns > MOST_OWN_SHARE * path.round_trip_ns:
         return None
-    own_ns = 0.0 if sends_at_once(case) else handshake_cpu_ns + sending_ns(path, sum(record.flight_bytes))
-    if record.client_split_packets and not sends_at_once(case):
+    if record.client_split_packets and not case.sends_at_once:
         own_ns += path.split_delay_ns
     waits = [
         (request - connect - own_ns) / path.round_trip_ns
         for request, connect in zip(record.request_ns, record.connect_ns, strict=True)
     ]
     return float(round(max(0.0, median(waits))))
-
-
-def sends_at_once(case: Case) -> bool:
-    """Whether the request goes out as early data, before any answer."""
-    return case.early_data_bytes > 0 and case.resumption in (Resumption.PSK, Resumption.PSK_DHE)
-
-
-def sending_ns(path: NetworkPath, size_bytes: int) -> float:
-    """How long the path takes to send some bytes at its rate."""
-    return size_bytes * 8e9 / path.rate_bit_s if path.rate_bit_s else 0.0
 
 
 def quantile(values: Sequence[float], share: float) -> float:
