@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import httpx2
+import pytest
 
 from kexbench.domain.paths import parse_path
 from kexbench.domain.samples import Metric, Outcome, OutcomeKind, Sample
