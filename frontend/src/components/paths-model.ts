@@ -129,7 +129,8 @@ export function excessText({ kind, size_bytes, limit_bytes, round_trips }: Fligh
   const cost = round_trips
     ? `+${round_trips} round trip${round_trips === 1 ? "" : "s"}`
     : "after the client's handshake is done";
-  return `${kilobytes(size_bytes - limit_bytes)} over the ${limit}: ${cost}`;
+  const shown = (bytes: number) => Math.round(bytes / 100) * 100; // so that the numbers on the page add up
+  return `${kilobytes(shown(size_bytes) - shown(limit_bytes))} over the ${limit}: ${cost}`;
 }
 
 /** Why cells have no number, or fewer invocations than planned. */

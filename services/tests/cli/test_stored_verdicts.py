@@ -255,7 +255,7 @@ def test_a_suspicion_under_way_is_named_with_its_run_and_the_time_left() -> None
 
 
 def test_alerts_name_the_suspicions_that_the_service_lists(terminal: Terminal, empty_store: ClickHouseStore) -> None:
-    assert "no alerts yet: they come from specs" in terminal("alerts")
+    assert "no alerts yet: `kexbench serve` raises them" in terminal("alerts")
     run, confirmation = a_comparison(empty_store), a_run("once-0a0b")
     empty_store.add_run(confirmation)
     empty_store.add_event(an_event(confirmation, RunState.QUEUED))

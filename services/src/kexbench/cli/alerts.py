@@ -74,7 +74,7 @@ def list_alerts(
     elif page.confirming:
         out.print("no alerts yet")
     else:
-        out.print("no alerts yet: they come from specs with `alerts:`", markup=False)
+        out.print("no alerts yet: `kexbench serve` raises them, from runs of specs with `alerts:`", markup=False)
         out.print("`kexbench alerts dry-run SPEC` shows what an alert rule suspects in stored runs", markup=False)
     if page.confirming:
         out.print(f"\n{counted(len(page.confirming), 'suspicion')} being confirmed:")

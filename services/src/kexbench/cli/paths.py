@@ -18,6 +18,7 @@ from kexbench.cli.step_tables import NO_RESULT, case_text
 from kexbench.cli.words import host_text, shared_line
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.numbers import counted
+from kexbench.domain.paths import parse_path
 
 LEGEND = (
     "Milliseconds from the beginning of a connection until the client's handshake is done: the median [95% confidence "
@@ -25,12 +26,22 @@ LEGEND = (
 )
 
 
+def _known(path: str | None) -> str | None:
+    if path:
+        try:
+            parse_path(path)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    return path
+
+
 def paths(
     library: Annotated[
         list[str] | None, typer.Option(help="Only this library; repeatable. Default: all.", show_default=False)
     ] = None,
     path: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Only this path, such as continent.", show_default=False)
+        str | None,
+        typer.Option(metavar="PATH", help="Only this path, such as continent.", callback=_known, show_default=False),
     ] = None,
     pool: Annotated[str | None, typer.Option(help="Only this pool.", show_default=False)] = None,
     cpu: Annotated[str | None, typer.Option(help="Only this CPU model.", show_default=False)] = None,
@@ -55,14 +66,15 @@ def paths(
     if as_json:
         print_json(answer.model_dump(mode="json"))
     else:
-        _print(answer)
+        _print(answer, path)
     if not any(cell.handshake for case in answer.cases for cell in case.cells):
         raise typer.Exit(1)
 
 
-def _print(answer: Paths) -> None:
+def _print(answer: Paths, path: str | None) -> None:
     if answer.host_kind is None or not answer.cases:
-        err.print("no case was measured over a path: kexbench run paths", markup=False)
+        there = f"over {path}; `kexbench paths` shows all that were" if path else "over a path: kexbench run paths"
+        err.print(f"no case was measured {there}", markup=False)
         return
     out.print(host_text(answer.host_kind), style="bold", markup=False)
     if answer.sentence:
@@ -96,11 +108,12 @@ def _cell(cell: PathCell) -> str:
     return "\n".join(filter(None, [*_times(cell.handshake), _round_trips(cell)]))
 
 
+def _tails(times: Percentiles) -> tuple[tuple[str, Estimate], ...]:
+    return ("95%", times.p95), ("99%", times.p99)
+
+
 def _times(times: Percentiles) -> list[str]:
-    return [
-        milliseconds(times.p50),
-        ", ".join(milliseconds(Estimate.whole(each.value)) for each in (times.p95, times.p99)),
-    ]
+    return [milliseconds(times.p50), *(f"{share}: {milliseconds(each)}" for share, each in _tails(times))]
 
 
 def _round_trips(cell: PathCell) -> str:

@@ -164,8 +164,13 @@ def test_advice_names_the_length_that_batches_have() -> None:
 @pytest.mark.parametrize(
     ("tried", "verdict", "found", "advice"),
     [
-        (PathProbe(None, None, 60_000), "good", "can be emulated, delays are up to 60 µs late (99%)", "an outcome"),
-        (PathProbe(None, None, 2_000_000), "warning", "delays are up to 2,000 µs late", "use two CPUs"),
+        (
+            PathProbe(None, None, 60_000),
+            "good",
+            "can be emulated; 99% of timers are at most 0.06 ms late",
+            "an outcome",
+        ),
+        (PathProbe(None, None, 2_000_000), "warning", "99% of timers are at most 2.00 ms late", "use two CPUs"),
         (PathProbe("opening /dev/net/tun", "ENOENT", 60_000), "unknown", "refused: opening", "--device /dev/net/tun"),
         (
             PathProbe("starting a process", None, None),

@@ -153,7 +153,7 @@ def paths(watched: Watched) -> Check:
         return about.unknown(f"refused: {probe.refused}{error}", f"Cases with a path are not measured here: {remedy}.")
     if probe.late_ns is None:
         return about.unknown("not readable", "Whether delays are exact is unknown.")
-    found = f"can be emulated, delays are up to {probe.late_ns / 1e3:,.0f} µs late (99%)"
+    found = f"can be emulated; 99% of timers are at most {probe.late_ns / 1e6:,.2f} ms late"
     if probe.late_ns > LATE_NS:
         return about.warning(found, "Packets of emulated paths will be late: stop other programs, or use two CPUs.")
     return about.good(found, "A path whose packets are late all the same is an outcome, not a number.")
