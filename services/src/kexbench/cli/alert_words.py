@@ -72,13 +72,13 @@ def cells_table(alert: Alert) -> Table:
     table = Table(box=None, header_style="bold")
     table.add_column("case", overflow="fold")
     table.add_column("on", overflow="fold")
-    others = (*(("side",) if is_time else ()), *(() if metric.row.exact else ("95% interval",)))
+    others = (*(() if metric.row.exact else ("95% interval",)), *(("side",) if is_time else ()))
     for column in (metric.words, *others):
         table.add_column(column, no_wrap=True, justify="right")
     for cell in sorted(alert.cells, key=lambda cell: -cell.size):
         row = [cell.title, f"{cell.cpu_model}, {cell.pool}", _change(cell, metric)]
-        row += [cell.side] if is_time else []
-        row += [] if metric.row.exact or not cell.move else [f"{percent(cell.move.low)} to {percent(cell.move.high)}"]
+        interval = f"{percent(cell.move.low)} to {percent(cell.move.high)}" if cell.move else ""
+        row += [*(() if metric.row.exact else (interval,)), *((cell.side,) if is_time else ())]
         table.add_row(*map(Text, row))
     return table
 
