@@ -84,7 +84,7 @@ def test_a_metric_is_shown_in_its_unit_and_a_withdrawn_one_with_the_reason(cli: 
     assert done.status == 0, done.err
     text = " ".join(done.out.split())
     assert "Heap held by an open server connection" in text
-    assert "46,730 bytes" in text
+    assert "46,730 B" in text
     assert f"fake 1.1: withdrawn: {WITHDRAWN_REASON}" in text
     assert "/s" not in text
     server = cli("runs", "show", run.run_id, "--metric", "server_cpu_ns")
