@@ -86,12 +86,12 @@ FULL, QUICK = Scale(4000, 500), Scale(400, 100)
 def compare(machine: Machine, program: Path, path: NetworkPath, scale: Scale) -> Beside:
     """Raises BenchError where the machine does not hold the path."""
     setting = machine.setting(CASE, {SUBJECT: machine.kit(SUBJECT)}, 1)
-    found = {"the worker": worker_times(setting, path, scale.connections)}
+    times = {"the worker": worker_times(setting, path, scale.connections)}
     with all_cpus(machine.cpus):
-        found["plain loop"] = loop_times(program, setting, path, scale.connections)
+        times["plain loop"] = loop_times(program, setting, path, scale.connections)
         if curls := curl_times(program, setting, path, scale.curls):
-            found["curl"] = curls
-    return Beside(path, found)
+            times["curl"] = curls
+    return Beside(path, times)
 
 
 def worker_times(setting: Setting, path: NetworkPath, connections: int) -> list[Times]:
@@ -177,13 +177,13 @@ def section(beside: Beside) -> str:
     rows = []
     for field, title in (("handshake", "handshake"), ("first_byte", "first byte")):
         for share in SHARES:
-            found = {
+            percentiles = {
                 name: percentile([getattr(each, field) for each in times], share, 1)
                 for name, times in beside.times.items()
             }
-            agrees = {agree(found[worker], found[name], OWN_TIME[name]) for name in others}
+            agrees = {agree(percentiles[worker], percentiles[name], OWN_TIME[name]) for name in others}
             verdict = "**no**" if False in agrees else "–" if None in agrees else "yes"
-            rows.append([f"{title}, {share:.0%}", *map(_words, found.values()), verdict])
+            rows.append([f"{title}, {share:.0%}", *map(_words, percentiles.values()), verdict])
     counts = ", ".join(f"{name} {len(times):,}" for name, times in beside.times.items())
     lines = [
         f"## {beside.path.words}",
@@ -208,7 +208,7 @@ def main() -> int:
     scale = QUICK if arguments.quick else FULL
     try:
         machine = Machine()
-        found = [compare(machine, arguments.program.resolve(), path, scale) for path in PATHS]
+        paths = [compare(machine, arguments.program.resolve(), path, scale) for path in PATHS]
     except (BenchError, KitError) as error:
         print(f"not measured: {error}", file=sys.stderr)
         return 1
@@ -217,7 +217,7 @@ def main() -> int:
         f"Measured on {datetime.now(UTC):%Y-%m-%d}, {facts.cpu_model}. At most {MOST_LATE:.0%} of a path's packets may "
         "be late."
     )
-    write_whole(PAGE, ("\n\n".join([HEAD, when, *map(section, found)]) + "\n").encode())
+    write_whole(PAGE, ("\n\n".join([HEAD, when, *map(section, paths)]) + "\n").encode())
     print(PAGE)
     return 0
 

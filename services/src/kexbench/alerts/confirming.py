@@ -62,21 +62,21 @@ def screened_upgrade(
         each = _counted(upgrade, look)
         cause = cause_of(upgrade.library, look.metric, upgrade.before, upgrade.after)
         unreported = _unreported(store, cause.alert_id, look.more)
-        found: dict[str, Any] = {}
+        state: dict[str, Any] = {}
         if look.more and not unreported:
-            found = {"outcome": "confirmed", "alert_id": cause.alert_id, "detail": "already reported"}
+            state = {"outcome": "confirmed", "alert_id": cause.alert_id, "detail": "already reported"}
         elif look.more and look.metric.row.exact:
             findings.append((cause, _exact_finding(store, watched, upgrade, look, unreported)))
-            found = {"outcome": "confirmed", "alert_id": cause.alert_id}
+            state = {"outcome": "confirmed", "alert_id": cause.alert_id}
         elif look.more:
             suspected = tuple(dict.fromkeys(in_pool(kind.pool, case_id) for case_id, kind in unreported))
             answers = answered(each.key, watched.run.plan.spec_name, store.screenings_of([each.key]))
             if open_names := tuple(name for name in suspected if name not in answers):
                 unanswered[look.metric] = open_names
-                found = {"suspected": open_names}
+                state = {"suspected": open_names}
             else:
-                found = _as_answered(suspected, answers)
-        screened.append(each.model_copy(update=found))
+                state = _as_answered(suspected, answers)
+        screened.append(each.model_copy(update=state))
     report(store, findings)
     if not unanswered:
         return screened
