@@ -8,7 +8,7 @@ from kexbench.domain.kits import Launch
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.paths import NetworkPath
 from kexbench.runner.participant import SETUP_TIMEOUT_S, Dropped, expect, setup_request, worker_faults
-from kexbench.runner.path import check_path, path_request
+from kexbench.runner.path import check_path, held_connections, path_request
 from kexbench.runner.records import PathConnections, Ready
 from kexbench.runner.worker import Worker
 
@@ -34,7 +34,7 @@ def prove_path(launch: Launch, case: Case, files: MaterialFiles, log: Path) -> P
     try:
         with worker_faults(), Worker(launch, log) as worker:
             expect(Ready, worker.ask(setup_request(case, files), SETUP_TIMEOUT_S))
-            record = expect(PathConnections, worker.ask(request.line(case.case_id), request.longest_s))
+            record = held_connections(worker, case, request)
         check_path(case, record, request)
     except Dropped as fault:
         return PathProof(None, fault.reason)
