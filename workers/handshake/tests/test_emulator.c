@@ -304,16 +304,18 @@ static void killed(void) {
 }
 
 /* Where only two network namespaces may exist, a path has both, so the next one tells that those of the one
- * before are gone, and with them their devices. The kernel takes them down in its own time. */
+ * before are gone, and with them their devices. The kernel takes them down in its own time, and those of each
+ * refused attempt too, so the pauses between attempts double. */
 static bool opens_again(void) {
     struct path path = a_path(1000000);
-    struct timespec pause = {0, 1000000};
-    for (int i = 0; i < 10000 && !emulator_open(&emulator, &path, 10, true, &fault); i++) {
-        if (strstr(fault.reason, "making a network namespace") == NULL)
-            return false;
+    const long long most_ns = 16000000000;
+    for (long long pause_ns = 1000000; !emulator_open(&emulator, &path, 10, true, &fault); pause_ns *= 2) {
+        if (strstr(fault.reason, "making a network namespace") == NULL || pause_ns > most_ns)
+            return puts(fault.reason), false;
+        struct timespec pause = {pause_ns / 1000000000, pause_ns % 1000000000};
         nanosleep(&pause, NULL);
     }
-    return emulator.child >= 0;
+    return true;
 }
 
 static bool put(const char *file, const char *text) {
@@ -340,12 +342,15 @@ static int in_two_namespaces(void) {
     for (int i = 0; i < 10 && good; i++) {
         pid_t child = fork();
         if (child == 0) {
-            good = opens_again() && next_socket() >= 0;
-            kill(i % 2 == 0 ? getpid() : emulator.child, SIGKILL); /* the worker, or its forwarder */
-            _exit(emulator_close(&emulator, &out, &fault));
+            bool open = opens_again() && next_socket() >= 0;
+            if (open) /* the worker, or its forwarder */
+                kill(i % 2 == 0 ? getpid() : emulator.child, SIGKILL);
+            _exit(!open);
         }
-        CHECK(waitpid(child, NULL, 0) == child);
-        good = CHECK(opens_again()) && CHECK(emulator_close(&emulator, NULL, &fault));
+        int status = 0;
+        good = CHECK(waitpid(child, &status, 0) == child &&
+                     (i % 2 == 0 ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL : status == 0));
+        good = good && CHECK(opens_again()) && CHECK(emulator_close(&emulator, NULL, &fault));
     }
     return !good;
 }
@@ -353,8 +358,11 @@ static int in_two_namespaces(void) {
 static void namespaces(void) {
     fflush(stdout);
     pid_t child = fork();
-    if (child == 0)
-        _exit(in_two_namespaces());
+    if (child == 0) {
+        int result = in_two_namespaces();
+        fflush(stdout);
+        _exit(result);
+    }
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) != 1);
     if (WEXITSTATUS(status) == 2)
