@@ -154,6 +154,7 @@ class _Publication:
         steps.append(partial(self._overview, shown))
         steps.append(partial(self._stacks, kinds, libraries, chosen))
         steps.append(partial(self._paths, kinds, chosen))
+        steps.append(partial(self._life, kinds, chosen))
         for case_id, on in _kinds_by_case(measured).items():
             steps += [partial(self._trends, case_id, metric, on, libraries, shown) for metric in measured]
         for metric, by_case in measured.items():
@@ -247,6 +248,13 @@ class _Publication:
         for kind, answer in answers.items():
             self._store("paths", _host(kind), answer)
         self._store("paths", {}, next((each for each in answers.values() if each.cases), answers[kinds[0]]))
+
+    def _life(self, kinds: Sequence[HostKind], chosen: Collection[str]) -> None:
+        """As of paths."""
+        answers = {kind: narrowed_life(self._api.get(Life, _address("/life", _host(kind))), chosen) for kind in kinds}
+        for kind, answer in answers.items():
+            self._store("life", _host(kind), answer)
+        self._store("life", {}, next((each for each in answers.values() if each.cases), answers[kinds[0]]))
 
     def _trends(
         self, case_id: str, metric: Metric, kinds: Sequence[HostKind], libraries: Sequence[str], shown: Narrowing
