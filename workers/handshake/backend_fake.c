@@ -10,6 +10,7 @@
 #include "crew.h"
 #include "emulation.h"
 #include "fake_settings.h"
+#include "steps.h"
 #include "wire.h"
 
 #include <stdio.h>
@@ -64,10 +65,30 @@ static struct waiting no_waiting(void) {
 static const struct clock virtual_clock = {"virtual",          virtual_cpu_ns,  virtual_cpu_ns,
                                            virtual_process_ns, virtual_wall_ns, no_waiting};
 
+/* What counted instructions see of a cost. */
+enum { NS_PER_ROUND = 100 };
+__attribute__((noinline)) static void compute(int64_t rounds) {
+    for (volatile int64_t round = 0; round < rounds; round++)
+        ;
+}
+
+/* A share of what a start that is timed costs without its handshake. */
+static void begin(int64_t eighths) {
+    int64_t step_ppm = settings.step_after == 0 ? settings.step_ppm : MILLION;
+    int64_t ns = settings.start_ns * eighths / 8 * step_ppm / MILLION;
+    if (!start_is_timed)
+        return;
+    compute(ns / NS_PER_ROUND);
+    pass((uint64_t)ns);
+}
+
 static bool start(const char *text, struct fault *fault) {
     random_is_seeded = false;
     handshakes_opened = 0;
-    return fake_settings_parse(text, fault);
+    if (!fake_settings_parse(text, fault))
+        return false;
+    begin(4);
+    return true;
 }
 
 static const char *version(void) {
@@ -128,6 +149,12 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
         fault_set(fault, FAULT_ERROR, "out of memory");
     else
         context->tls_case = *tls_case;
+    step_begin(STEP_CONTEXT);
+    begin(1);
+    step_begin(STEP_KEYS);
+    begin(1);
+    step_begin(STEP_TRUST);
+    begin(tls_case->verification ? 2 : 0);
     return context;
 }
 
@@ -149,14 +176,6 @@ static struct side *open_side(struct context *context, enum role role, struct pi
     *side = (struct side){.context = context, .role = role, .pipes = pipes, .resumed = resume};
     side->left_ns = duration_ns(role == ROLE_CLIENT ? settings.client_ns : settings.server_ns);
     return side;
-}
-
-enum { NS_PER_ROUND = 100 };
-
-/* What counted instructions see of a cost. */
-__attribute__((noinline)) static void compute(int64_t rounds) {
-    for (volatile int64_t round = 0; round < rounds; round++)
-        ;
 }
 
 /* Waiting for the other threads, by the universal scalability law (Gunther, Guerrilla Capacity Planning,

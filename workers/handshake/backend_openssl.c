@@ -39,7 +39,8 @@ static void teardown(struct context *c) {
 }
 
 static struct context *setup(const struct tls_case *tls_case, const char *material, struct fault *fault) {
-    if (!case_needs_tls(tls_case, fault) || !compat_takes(tls_case, fault))
+    if (!case_needs_tls(tls_case, fault) || !case_trust_store_is_taken(tls_case, true, fault) ||
+        !compat_takes(tls_case, fault))
         return NULL;
     struct context *c = calloc(1, sizeof *c);
     if (c == NULL) {
@@ -48,9 +49,11 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
     }
     c->tls_case = *tls_case;
     bool good = (c->folder = strdup(material)) != NULL || fault_set(fault, FAULT_ERROR, "out of memory");
+    step_begin(STEP_LIBRARY);
     if (good && tls_case->fips)
         good = (c->library = openssl_fips_library(fault)) != NULL;
-    good = good && openssl_load_expected(c, fault);
+    step_begin(STEP_SETUP);
+    good = good && (start_is_timed || openssl_load_expected(c, fault)) && openssl_load_ocsp(c, fault);
     for (enum role role = ROLE_CLIENT; good && role <= ROLE_SERVER; role++)
         good = (c->configurations[role] = openssl_configure(c, role, fault)) != NULL;
     if (good)
@@ -224,6 +227,7 @@ const struct backend linked_backend = {
     .cpu_features = compat_cpu_features,
     .setup = setup,
     .teardown = teardown,
+    .expect = openssl_load_expected,
     .open = open_side,
     .step = step,
     .send = send_data,

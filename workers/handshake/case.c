@@ -137,8 +137,10 @@ static bool check_connection(const struct tls_case *c, struct fault *fault) {
         return fault_set(fault, FAULT_ERROR,
                          c->verification ? "verification needs trust_anchors_file"
                                          : "trust_anchors_file needs verification");
-    if (!c->verification && c->trust_anchors != 1)
-        return fault_set(fault, FAULT_ERROR, "trust_anchors needs verification");
+    if (!c->verification && (c->trust_anchors > 1 || c->trust_store != TRUST_FILE))
+        return fault_set(fault, FAULT_ERROR, "trust_anchors and trust_store need verification");
+    if (c->verification && c->trust_anchors == 0)
+        return fault_set(fault, FAULT_ERROR, "verification needs one of trust_anchors");
     if (c->verification && strcmp(c->ocsp_response, "-") != 0 && c->chain_length == 1)
         return fault_set(fault, FAULT_ERROR,
                          "verification with ocsp_response needs chain_length of at least 2");
@@ -220,8 +222,9 @@ static bool check_bfe(const struct tls_case *c, struct fault *fault) {
     if (files || c->chain_length != 1 || c->client_authentication || c->resumption != RESUME_NONE ||
         c->anti_replay || c->hello_retry || c->fips || c->threads != 1 || c->verification ||
         c->certificate_names != 1 || c->certificate_policies != 0 || c->crl_distribution_points != 0 ||
-        c->intermediate_bytes != 0 || c->trust_anchors != 1 || c->tickets != TICKETS_NONE ||
-        c->transfer_bytes != 0 || c->context != CONTEXT_SHARED || c->roles != ROLES_BOTH)
+        c->intermediate_bytes != 0 || c->trust_anchors != 1 || c->trust_store != TRUST_FILE ||
+        c->tickets != TICKETS_NONE || c->transfer_bytes != 0 || c->context != CONTEXT_SHARED ||
+        c->roles != ROLES_BOTH)
         return fault_set(fault, FAULT_ERROR, "BFE-0RTT-1 takes early_data_bytes and nothing else");
     return true;
 }
@@ -236,6 +239,15 @@ bool case_check(const struct tls_case *c, struct fault *fault) {
     if (c->protocol == QUIC_V1 && !check_quic(c, fault))
         return false;
     return c->protocol == PROTOCOL_DEFAULT || check_tls_1_3(c, fault);
+}
+
+bool case_trust_store_is_taken(const struct tls_case *c, bool takes_folder, struct fault *fault) {
+    if (c->trust_store == TRUST_P11_KIT)
+        return fault_set(
+            fault, FAULT_UNSUPPORTED,
+            "trust_store=p11-kit: its module reads the paths that it was built with, not the case's");
+    return c->trust_store == TRUST_FILE || takes_folder ||
+           fault_set(fault, FAULT_UNSUPPORTED, "trust_store: this library's backend loads a file alone");
 }
 
 bool case_verifies(const struct tls_case *c, bool is_client) {

@@ -10,7 +10,7 @@
 enum { VALUE_MAX = 255, REASON_MAX = 512, DETAIL_MAX = 1024 };
 enum { DH_BITS_MIN = 512, DH_BITS_MAX = 8192, RSA_BITS_MIN = 512, RSA_BITS_MAX = 16384 };
 enum { CHAIN_MAX = 10, EARLY_DATA_MAX = 16384, THREADS_MAX = 256 };
-enum { TRUST_ANCHORS_MAX = 500, TRANSFER_MAX = 16 * 1024 * 1024 };
+enum { TRUST_ANCHORS_MAX = 1000, TRANSFER_MAX = 16 * 1024 * 1024 };
 enum { NAMES_MAX = 1000, EXTENSION_ENTRIES_MAX = 50, INTERMEDIATE_MAX = 8192 };
 enum { RECORD_MAX = 16384 }; /* application data in one record (RFC 8446, section 5.1) */
 /* What a client that verifies expects in the server's certificate. */
@@ -65,6 +65,7 @@ enum group {
 enum resumption { RESUME_NONE, RESUME_SESSION_ID, RESUME_TICKET, RESUME_PSK, RESUME_PSK_DHE };
 enum tickets { TICKETS_NONE, TICKETS_DEFAULT }; /* of cases without resumption */
 enum sharing { CONTEXT_SHARED, CONTEXT_THREAD, CONTEXT_CONNECTION };
+enum trust_store { TRUST_FILE, TRUST_FOLDER, TRUST_P11_KIT };
 enum roles { ROLES_BOTH, ROLES_CLIENT, ROLES_SERVER };
 
 struct tls_case {
@@ -97,7 +98,8 @@ struct tls_case {
     enum tickets tickets;
     unsigned transfer_bytes; /* of application data from server to client, after which both close; 0: none */
     enum sharing context;    /* for whom configuration, certificate and key are loaded */
-    enum roles roles;        /* which sides live in this process */
+    enum trust_store trust_store; /* from where a side that verifies loads its trust anchors */
+    enum roles roles;             /* which sides live in this process */
     /* Of the certificate, beside its key: DNS names, policies and CRL distribution points. */
     unsigned certificate_names, certificate_policies, crl_distribution_points;
     unsigned
@@ -156,6 +158,7 @@ bool curve_from_name(const char *name, enum group *out);
 bool tickets_from_name(const char *name, enum tickets *out);
 bool sharing_from_name(const char *name, enum sharing *out);
 bool resumption_from_name(const char *name, enum resumption *out);
+bool trust_store_from_name(const char *name, enum trust_store *out);
 bool roles_from_name(const char *name, enum roles *out);
 
 const char *protocol_name(enum protocol protocol);
@@ -185,6 +188,9 @@ bool case_has_tls_1_3(const struct tls_case *tls_case);
 
 /* For backends that have TLS and nothing else: false and a fault where the case is not for them. */
 bool case_needs_tls(const struct tls_case *tls_case, struct fault *fault);
+
+/* False and a fault where the library can't load trust anchors from where the case has them. */
+bool case_trust_store_is_taken(const struct tls_case *tls_case, bool takes_folder, struct fault *fault);
 
 /* Does this side verify the other's certificate? */
 bool case_verifies(const struct tls_case *tls_case, bool is_client);

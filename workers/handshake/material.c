@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +54,13 @@ bool material_read(const char *folder, const char *name, struct material *out, s
     fault_set(fault, FAULT_ERROR, "can't read the material file %s", name);
     snprintf(fault->detail, sizeof fault->detail, "%s", strerror(error));
     return false;
+}
+
+bool trust_path(const char *folder, const struct tls_case *tls_case, char out[PATH_MAX],
+                struct fault *fault) {
+    const char *suffix = tls_case->trust_store == TRUST_FOLDER ? ".d" : "";
+    return snprintf(out, PATH_MAX, "%s/%s%s", folder, tls_case->trust_anchors_file, suffix) < PATH_MAX ||
+           fault_set(fault, FAULT_ERROR, "the material folder's path is too long");
 }
 
 /* Also used for private keys: wiped, out of habit more than need. */

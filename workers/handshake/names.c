@@ -38,6 +38,8 @@ static const char *const resumptions[] = {[RESUME_NONE] = "none",
 static const char *const ticket_words[] = {[TICKETS_NONE] = "none", [TICKETS_DEFAULT] = "default"};
 static const char *const sharings[] = {
     [CONTEXT_SHARED] = "shared", [CONTEXT_THREAD] = "thread", [CONTEXT_CONNECTION] = "connection"};
+static const char *const trust_stores[] = {
+    [TRUST_FILE] = "file", [TRUST_FOLDER] = "folder", [TRUST_P11_KIT] = "p11-kit"};
 static const char *const roles[] = {
     [ROLES_BOTH] = "both", [ROLES_CLIENT] = "client", [ROLES_SERVER] = "server"};
 
@@ -96,6 +98,10 @@ bool tickets_from_name(const char *name, enum tickets *out) {
 
 bool sharing_from_name(const char *name, enum sharing *out) {
     FIND(name, sharings, enum sharing, out);
+}
+
+bool trust_store_from_name(const char *name, enum trust_store *out) {
+    FIND(name, trust_stores, enum trust_store, out);
 }
 
 bool roles_from_name(const char *name, enum roles *out) {

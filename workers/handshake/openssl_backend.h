@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "material.h"
 #include "openssl_compat.h"
+#include "steps.h"
 
 struct context {
     struct tls_case tls_case;
@@ -80,6 +81,8 @@ bool openssl_configure_resumption(struct context *context, struct fault *fault);
 
 /* Checks that the files are the case's, and keeps of them what handshakes are compared with. */
 bool openssl_load_expected(struct context *context, struct fault *fault);
+/* Reads what the server staples, if anything. */
+bool openssl_load_ocsp(struct context *context, struct fault *fault);
 /* Gives a role's configuration its certificates, key, DH parameters and trust anchors. */
 bool openssl_load_role(struct context *context, SSL_CTX *ctx, enum role role, struct fault *fault);
 

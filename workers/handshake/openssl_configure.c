@@ -126,6 +126,7 @@ static bool set_ocsp(SSL_CTX *ctx, struct context *context, enum role role, stru
 SSL_CTX *openssl_configure(struct context *context, enum role role, struct fault *fault) {
     const struct tls_case *c = &context->tls_case;
     bool defaults = c->protocol == PROTOCOL_DEFAULT;
+    step_begin(STEP_CONTEXT);
     SSL_CTX *ctx = compat_ctx_new(context->library);
     if (ctx == NULL) {
         openssl_fault(fault, FAULT_ERROR, "no SSL_CTX");

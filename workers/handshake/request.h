@@ -9,7 +9,7 @@
 
 enum { LINE_MAX_BYTES = 4095 }; /* without the newline */
 
-enum verb { VERB_SETUP, VERB_RUN, VERB_EXAMINE, VERB_LOAD, VERB_PATH, VERB_STOP };
+enum verb { VERB_SETUP, VERB_RUN, VERB_EXAMINE, VERB_LOAD, VERB_PATH, VERB_START, VERB_STOP };
 
 struct request {
     enum verb verb;
@@ -18,6 +18,7 @@ struct request {
     uint64_t handshakes;        /* examine */
     struct load_plan load_plan; /* load */
     struct path_plan path_plan; /* path */
+    uint64_t processes;         /* start */
 };
 
 /* `line` may hold any bytes. False: `reason` says which word is wrong and why. */

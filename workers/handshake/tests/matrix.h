@@ -182,7 +182,8 @@ static void fill_up(char *line, size_t size) {
                                         "certificate_names=1",
                                         "certificate_policies=0",
                                         "crl_distribution_points=0",
-                                        "intermediate_bytes=0"};
+                                        "intermediate_bytes=0",
+                                        "trust_store=file"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
         char key[64];
         size_t length = strlen(line);
@@ -192,17 +193,23 @@ static void fill_up(char *line, size_t size) {
     }
 }
 
-static struct tls_case case_of(const struct row *row) {
-    char line[2048], name[64], dh[64] = "-";
+/* The `setup` request of a row. */
+static void line_of(const struct row *row, char *line, size_t size) {
+    char name[64], dh[64] = "-";
     key_name(row, name, sizeof name);
     if (strncmp(row->group, "dh-", 3) == 0)
         snprintf(dh, sizeof dh, "%s.pem", row->group);
-    snprintf(line, sizeof line,
+    snprintf(line, size,
              "setup id=a protocol=%s key_exchange=%s cipher=%s group=%s rsa_bits=%u curve=%s key=%s.key.pem "
              "certificate=%s.cert.pem dh_parameters=%s%s%s",
              row->protocol, row->key_exchange, row->cipher, row->group, row->rsa_bits, row->curve, name, name,
              dh, row->further[0] == '\0' ? "" : " ", row->further);
-    fill_up(line, sizeof line);
+    fill_up(line, size);
+}
+
+static struct tls_case case_of(const struct row *row) {
+    char line[2048];
+    line_of(row, line, sizeof line);
     return read_case(line);
 }
 

@@ -386,6 +386,9 @@ static void verifies(void) {
     } verified[] = {
         {VERIFIED, true},
         {"chain_length=2 verification=yes trust_anchors_file=three-roots.pem trust_anchors=3", true},
+        {"chain_length=2 verification=yes trust_anchors_file=three-roots.pem trust_anchors=3 "
+         "trust_store=folder",
+         true},
         {"chain_length=2 verification=yes trust_anchors_file=other-root.pem", false},
         /* The library finds it, but it is not the case's, which is the first. */
         {"chain_length=2 verification=yes trust_anchors_file=root-second.pem trust_anchors=2", false},

@@ -80,10 +80,10 @@ def counted_profile(
 
 def culprits_of(cases: Iterable[CaseExplanation], run_id: str) -> list[Culprit]:
     """The function that most of each case's largest increase is in, each once, the largest share first. Objects are
-    left out: what decides are handshakes, which do not include them."""
+    left out, and starts: what decides are handshakes, which do not include them."""
     culprits: dict[tuple[str, str], Culprit] = {}
     for case in cases:
-        timed = [side for side in case.sides if side.side != "objects"]
+        timed = [side for side in case.sides if side.side not in ("objects", "start")]
         slower = [side for side in timed if side.ratio > 1 and side.place]
         if slower:
             culprit = _culprit(case, max(slower, key=lambda side: side.after - side.before), run_id)

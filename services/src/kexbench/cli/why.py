@@ -80,6 +80,7 @@ def why(
             show_default=False,
         ),
     ] = None,
+    start: Annotated[bool, typer.Option("--start", help="Count the start of a process too.")] = False,
     run: StoredRun = None,
     as_json: AsJson = False,
 ) -> None:
@@ -98,6 +99,7 @@ def why(
         kexbench why openssl 3.0.0 3.0.8 --spec articles/forward-secrecy-2011 --case '*_rsa_rsa-2048*'
         kexbench why openssl git:../openssl#master git:../openssl#my-branch
         kexbench why openssl 3.0.8 3.5.5 --save profiles
+        kexbench why openssl 3.0.8 3.5.5 --start
         kexbench why openssl@3.5.5 awslc@5.12.0 --case '*x25519_aes-128-gcm'
         kexbench why openssl 3.0.8 3.5.5 --run 20260101-120000-0123abcd
     """
@@ -113,10 +115,10 @@ def why(
         on_this_machine("kexbench why counts on this machine", "run it on a node")
         cases = cases_for(USUAL, case or ([] if spec else [DEFAULT_CASE]), spec)
         question = f"Which functions make {pair[1]} faster or slower than {pair[0]}?"
-        done = run_wish(installation, counting_wish("why", pair, cases, question))
+        done = run_wish(installation, counting_wish("why", pair, cases, question, starts=int(start)))
         run_id, status = stored_run(done, f"kexbench why {before} {after}"), done.exit_status
-    elif case or spec:
-        raise typer.BadParameter("--run shows a run as it was counted: leave out --case and --spec")
+    elif case or spec or start:
+        raise typer.BadParameter("--run shows a run as it was counted: leave out --case, --spec and --start")
     else:
         run_id, status = run, 0
 
@@ -243,7 +245,7 @@ def unnamed_share(explanation: Explanation) -> float:
 
 
 def _title(case: CaseExplanation, explanation: Explanation) -> str:
-    counts = f"{explanation.before:,.0f} → {explanation.after:,.0f} instructions per handshake"
+    counts = f"{explanation.before:,.0f} → {explanation.after:,.0f} instructions {_per(explanation)}"
     lines = [f"{case.title}, {explanation.side}: {counts} ({signed_words(explanation.ratio - 1, 2)})"]
     if not explanation.has_changed:
         lines.append(f"no change: below the resolution of {explanation.resolution:.2%}")
@@ -252,6 +254,10 @@ def _title(case: CaseExplanation, explanation: Explanation) -> str:
     if explanation.has_changed and explanation.spread > SMALLEST_SHARE:
         lines.append(f"two counts of one version differ by {explanation.spread:.3%}, as libraries draw random numbers")
     return "\n".join(lines)
+
+
+def _per(explanation: Explanation) -> str:
+    return "in one start" if explanation.side == "start" else "per handshake"
 
 
 def parts_table(title: str, explanation: Explanation, libraries: tuple[str, str]) -> Table:

@@ -191,6 +191,15 @@ class ContextUse(StrEnum):
     CONNECTION = "connection"
 
 
+class TrustStore(StrEnum):
+    """What a verifying side loads its trust anchors from: a file of all; a folder of one file for each, named by the hash
+    of its subject; or p11-kit's trust module."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    P11_KIT = "p11-kit"
+
+
 class Server(StrEnum):
     """The program that the library serves in: the worker, or a web server. A web server's version and build options are
     part of its value: another version would be another value, whose series starts anew (docs/adr/0031)."""

@@ -39,6 +39,8 @@ under way than in between, and have enough connections for percentiles."""
 
 PATH_CONNECTIONS = 500
 """Default connections over a path in an invocation."""
+HEAP_STARTS = 3
+"""Processes of each subject whose heap is counted, in an invocation that starts any: it hardly varies."""
 BLOCK_SUBJECTS, MOST_BLOCK_SUBJECTS = 6, 12
 """With more live processes each finds less of its code and data in a core's caches when its turn comes."""
 SENTINEL = "sentinel"
@@ -107,6 +109,7 @@ class Measure(Frozen):
     )
     block_subjects: Count = Field(BLOCK_SUBJECTS, description="the most subjects that interleave")
     connections: Count = Field(PATH_CONNECTIONS, description="of each invocation of a case with a path")
+    starts: Count = Field(0, description="fresh processes of each subject in each invocation, timed step by step")
 
     def batch_ns_of(self, case: Case) -> int:
         """The minimum length of a batch of a case."""
@@ -227,7 +230,7 @@ def plan_id_of(plan: Plan) -> str:
         *(("resolve", None), ("sentinel", True)),
         *(("isolation", Isolation.EXCLUSIVE), ("instrument", Instrument.TIME)),
         *(("jobs", JOBS_PER_CELL), ("block_subjects", BLOCK_SUBJECTS)),
-        ("connections", PATH_CONNECTIONS),
+        *(("connections", PATH_CONNECTIONS), ("starts", 0)),
     ):
         if content["measure"][later] == neutral:
             del content["measure"][later]

@@ -26,6 +26,7 @@ from kexbench.domain.dimensions import (
     Resumption,
     Server,
     Tickets,
+    TrustStore,
     group_fits,
     is_custom_dh,
 )
@@ -96,6 +97,7 @@ def _bfe(case: Case) -> Rules:
             or case.path != NOTHING
             or case.concurrency != USUAL_CONCURRENCY
             or case.resumed_percent != EVERY_CONNECTION
+            or case.trust_store is not TrustStore.FILE
             or any((case.client_authentication, case.anti_replay, case.hello_retry, case.fips, case.verification))
             or any((case.ocsp_bytes, case.transfer_bytes, case.ecdsa_percent))
             or any((case.certificate_policies, case.crl_distribution_points, case.intermediate_bytes))
@@ -147,6 +149,15 @@ def _connection(case: Case) -> Rules:
     tickets, peer = case.tickets is not Tickets.NONE, case.peer != NOTHING
     return (
         (case.trust_anchors > 1 and not case.verification, "trust anchors need verification"),
+        (
+            case.trust_anchors == 0 and case.verification,
+            "verification needs a trust anchor: without any, no handshake is possible",
+        ),
+        (case.trust_store is not TrustStore.FILE and not case.verification, "a trust store needs verification"),
+        (
+            case.trust_store is not TrustStore.FILE and case.server is not Server.NONE,
+            f"{case.server} is measured with a file of trust anchors",
+        ),
         (
             case.intermediate_bytes > 0 and case.chain_length == 1,
             "a size of intermediate certificates needs a chain of at least 2 certificates",

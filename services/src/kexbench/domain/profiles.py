@@ -9,14 +9,21 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.moments import Moment
 from kexbench.domain.numbers import Count
 
-CountedSide = Literal["client", "server", "objects"]
-"""The turns of a side, or making and freeing the objects of both, which no time of a handshake includes."""
+CountedSide = Literal["client", "server", "objects", "start"]
+"""The turns of a side; making and freeing the objects of both, which no time of a handshake includes; or the start of a
+process, from the library's own to the end of the first handshake."""
 ROOTS: Mapping[CountedSide, tuple[str, ...]] = {
     "client": ("client_turn",),
     "server": ("server_turn",),
     "objects": ("make_objects", "free_objects"),
+    "start": ("start_library", "first_context", "first_handshake"),
 }
 """The worker's functions that are counted, with all that they call."""
+def counted_sides(*, starts: bool) -> tuple[CountedSide, ...]:
+    """What a run counts. `starts`: whether it starts processes too."""
+    return tuple(side for side in ROOTS if starts or side != "start")
+
+
 ProfileFormat = Literal["callgrind", "speedscope"]
 SMALLEST_SHARE = 1e-4
 SMALLEST_CHANGE = 100

@@ -93,12 +93,12 @@ _ROOT_KEYS = ("rsa-4096", "rsa-4096", "rsa-4096", "rsa-2048", "rsa-2048", "ecdsa
 """Keys of the roots in a distribution's bundle, in about these shares."""
 
 
-def make_other_roots(amount: int) -> bytes:
+def make_other_roots(amount: int, first: int = 0) -> bytes:
     """PEM of so many self-signed root certificates, for a trust store as large as a distribution's. They have a few
     keys in common, since a key's size matters here and its value doesn't."""
     signers = {kind: new_signer(kind, kind) for kind in set(_ROOT_KEYS)}
     roots = []
-    for number in range(amount):
+    for number in range(first, first + amount):
         root = replace(signers[_ROOT_KEYS[number % len(_ROOT_KEYS)]], subject=named(f"other root {number}"))
         roots.append(_certificate(root, root, number + 1, is_issuer=True, verifiable=True))
     return b"".join(roots)

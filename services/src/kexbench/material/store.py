@@ -12,8 +12,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from kexbench.domain.cases import TRUST_ANCHORS_MAX, Case
-from kexbench.domain.dimensions import NOTHING
+from kexbench.domain.dimensions import NOTHING, TrustStore
 from kexbench.domain.material import CertificateFiles, MaterialFiles
+from kexbench.material.hashed import lay_out
 from kexbench.material.keys import load_signer
 from kexbench.material.make import (
     USUAL,
@@ -29,6 +30,7 @@ from kexbench.material.make import (
 )
 from kexbench.material.ocsp import make_ocsp_response
 
+_OTHER_ROOTS = 500
 Entry = dict[str, str]
 """File names by content, such as `key`."""
 
@@ -53,6 +55,8 @@ class MaterialStore:
         if case.verification:
             pair = issued = self._verified_pair(case)
             trust_anchors = self._trust_anchors(case, pair)
+            if case.trust_store is TrustStore.FOLDER:
+                lay_out(self.folder / trust_anchors)
         elif case.ocsp_bytes:
             issued = self._pair(case, max(2, case.chain_length))
             pair = self._issued_alone(case, issued) if case.chain_length == 1 else issued
@@ -107,14 +111,23 @@ class MaterialStore:
             return pair["root"]
 
         def anchors() -> Entry:
-            others = self._entry(
-                "other-roots", lambda: {"roots": self._put(make_other_roots(TRUST_ANCHORS_MAX), "pem")}
-            )
-            roots = x509.load_pem_x509_certificates(self._read(others["roots"]))[: case.trust_anchors - 1]
+            roots = x509.load_pem_x509_certificates(self._other_roots(case.trust_anchors - 1))[: case.trust_anchors - 1]
             bundle = self._read(pair["root"]) + b"".join(root.public_bytes(Encoding.PEM) for root in roots)
             return {"trust_anchors": self._put(bundle, "pem")}
 
         return self._entry(f"{_verified_name(case)}-anchors-{case.trust_anchors}", anchors)["trust_anchors"]
+
+    def _other_roots(self, amount: int) -> bytes:
+        """At least so many. More than earlier releases had are in an entry of their own, so that stores keep theirs."""
+        first, further = _OTHER_ROOTS, TRUST_ANCHORS_MAX - _OTHER_ROOTS
+        entry = self._entry("other-roots", lambda: {"roots": self._put(make_other_roots(first), "pem")})
+        roots = self._read(entry["roots"])
+        if amount <= first:
+            return roots
+        more = self._entry(
+            "further-roots", lambda: {"roots": self._put(make_other_roots(further, first), "pem")}
+        )
+        return roots + self._read(more["roots"])
 
     def _issued_alone(self, case: Case, issued: Entry) -> Entry:
         """Only the first certificate of a chain: libraries staple nothing to a self-signed certificate."""

@@ -38,9 +38,9 @@ class ExplainingRun:
 
 
 def counting_wish(
-    name: str, ends: tuple[SubjectRef, SubjectRef], cases: Sequence[Case], description: str, pool: str = LOCAL
+    name: str, ends: tuple[SubjectRef, SubjectRef], cases: Sequence[Case], description: str, pool: str = LOCAL, starts: int = 0
 ) -> Wish:
-    """A spec that counts the instructions of two subjects."""
+    """A spec that counts the instructions of two subjects; with `starts`, also of a process's start."""
     return Wish(
         name=name,
         description=description,
@@ -51,6 +51,7 @@ def counting_wish(
         isolation=Isolation.BEST_EFFORT,
         purpose=Purpose.SEARCH,
         instrument=Instrument.INSTRUCTIONS,
+        starts=starts,
     )
 
 

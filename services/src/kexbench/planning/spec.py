@@ -53,6 +53,8 @@ MAX_BATCHES = 1000
 MAX_JOBS_PER_CELL = 100
 MIN_CONNECTIONS, MAX_CONNECTIONS = 20, 5000
 """Over a path, in an invocation: enough for a percentile, and few enough for one upload of results."""
+MAX_STARTS = 1000
+"""The worker's own limit."""
 MAX_REFERENCE_TABLES = 20
 MAX_REFERENCE_ROWS = 100
 MAX_EVERY = 10_000
@@ -244,6 +246,15 @@ class MeasureSpec(Written):
             description="connections over the path in each invocation of a case that has one",
         ),
     ] = PATH_CONNECTIONS
+    starts: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=MAX_STARTS,
+            description="fresh processes of each subject that each invocation starts and times step by step, to the end "
+            "of their first handshake; with instrument instructions, a start is counted if there are any",
+        ),
+    ] = 0
 
 
 class ReferenceRowSpec(Written):

@@ -1,6 +1,7 @@
 """Counts a worker's instructions with callgrind, function by function, for one side of a case at a time."""
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from tempfile import TemporaryDirectory
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.metrics import COUNTED
-from kexbench.domain.profiles import ROOTS, CountedSide, Profile
+from kexbench.domain.profiles import ROOTS, CountedSide, Profile, counted_sides
 from kexbench.domain.samples import SIGNALS_FROM_OUTSIDE, Invocation, Negotiated, Outcome, OutcomeKind, Sample
 from kexbench.runner.callgrind import Counts, MalformedProfile, profile_of, read_counts
 from kexbench.runner.cpus import Cpus
@@ -38,7 +39,9 @@ def count_invocation(
     outcomes: list[Outcome] = []
     for reference in turn.block:
         try:
-            counted = [count(setting, reference, side) for side in ROOTS]
+            counted = [count(setting, reference, side) for side in counted_sides(starts=False)]
+            if job_input.measure.starts and case.has_start:
+                counted.append((count_start(setting, reference, counted[0][0]), counted[0][1]))
         except Dropped as fault:
             if fault.signal in SIGNALS_FROM_OUTSIDE:
                 raise CutShort(f"{reference}: {fault.reason}") from None
@@ -84,6 +87,56 @@ def count(setting: Setting, reference: str, side: CountedSide) -> tuple[Profile,
     return profile.model_copy(update=features), more[1]
 
 
+def count_start(setting: Setting, reference: str, other: Profile) -> Profile:
+    """The instructions of one process's start, from the library's own to the end of its first handshake. `other`: a
+    profile of the same worker. Raises Dropped."""
+    valgrind = shutil.which("valgrind")
+    assert valgrind is not None
+    with TemporaryDirectory(prefix="kexbench-count-") as folder:
+        output = Path(folder) / "callgrind.out"
+        launch = setting.launch_of(reference, "--start", "0,0", under=_callgrind(valgrind, output, "start"))
+        request = setup_request(setting.case, setting.files) + "\n"
+        with setting.log.open("ab") as log:
+            try:
+                process = subprocess.run(
+                    launch.arguments,
+                    cwd=launch.folder,
+                    env=launch.environment,
+                    input=request.encode(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=log,
+                    timeout=TIMEOUT_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise Dropped(OutcomeKind.HUNG, f"no start within {TIMEOUT_S:g} s") from None
+        if process.returncode:
+            reason = f"a start ended with status {process.returncode} while it was counted; the log says more"
+            raise Dropped(OutcomeKind.ERROR, reason)
+        profile = profile_of("start", Counts(), _counts_in(output), 1)
+    features = {"cpu_features": other.cpu_features, "native_cpu_features": other.native_cpu_features}
+    return profile.model_copy(update=features)
+
+
+def _callgrind(valgrind: str, output: Path, side: CountedSide) -> tuple[str, ...]:
+    """Its command, with counters that are on in the side's functions alone."""
+    return (
+        valgrind,
+        "--tool=callgrind",
+        f"--callgrind-out-file={output}",
+        *(f"--toggle-collect={function}" for function in ROOTS[side]),
+    )
+
+
+def _counts_in(output: Path) -> Counts:
+    """Raises Dropped."""
+    try:
+        with output.open(encoding="utf-8", errors="replace") as lines:
+            return read_counts(lines)
+    except (OSError, MalformedProfile) as error:
+        raise Dropped(OutcomeKind.ERROR, f"callgrind's output cannot be read: {error}") from None
+
+
 def _run(
     valgrind: str, setting: Setting, reference: str, side: CountedSide, handshakes: int
 ) -> tuple[Counts, Negotiated, str | None]:
@@ -92,22 +145,12 @@ def _run(
     case = setting.case
     with TemporaryDirectory(prefix="kexbench-count-") as folder:
         output = Path(folder) / "callgrind.out"
-        under = (
-            valgrind,
-            "--tool=callgrind",
-            f"--callgrind-out-file={output}",
-            *(f"--toggle-collect={function}" for function in ROOTS[side]),
-        )
-        with setting.launch(reference, under=under) as worker, worker_faults():
+        with setting.launch(reference, under=_callgrind(valgrind, output, side)) as worker, worker_faults():
             ready = expect(Ready, worker.ask(setup_request(case, setting.files), TIMEOUT_S))
             expect(Batch, worker.ask(run_request(case, handshakes, 0, handshakes), TIMEOUT_S))
             features = worker.hello.cpu_features
             worker.finish(TIMEOUT_S)
-        try:
-            with output.open(encoding="utf-8", errors="replace") as lines:
-                return read_counts(lines), ready.negotiated, features
-        except (OSError, MalformedProfile) as error:
-            raise Dropped(OutcomeKind.ERROR, f"callgrind's output cannot be read: {error}") from None
+        return _counts_in(output), ready.negotiated, features
 
 
 def _uncountable(reason: str) -> Dropped:
@@ -120,4 +163,5 @@ def _samples(reference: str, profiles: list[Profile]) -> list[Sample]:
     return [
         Sample(subject=reference, metric=metric, values=(sum(instructions[side] for side in counted.sides),))
         for metric, counted in COUNTED.items()
+        if instructions.keys() >= set(counted.sides)
     ]

@@ -31,6 +31,7 @@ from kexbench.runner.participant import Dropped, Participant, Setting
 from kexbench.runner.path import connect_over_path
 from kexbench.runner.records import Batch, Examination
 from kexbench.runner.serving import Served, ServedParticipant, served_samples
+from kexbench.runner.start import start_processes
 
 
 class CutShort(Exception):
@@ -59,6 +60,8 @@ def measure_invocation(
             participants.examine()
         if case.network_path:
             participants.connect(orders[-1], seed)
+        if job_input.measure.starts and case.has_start:
+            participants.begin_processes(orders[-1])
     return Invocation(
         run_id=job_input.run_id,
         job_id=job_input.job.job_id,
@@ -174,6 +177,7 @@ class _Participants:
         self._retries = setting.job_input.measure.batches * subjects // 2
         self._kept: dict[str, list[Batch | Served]] = defaultdict(list)
         self._examined: dict[str, list[Sample]] = {}
+        self._begun: dict[str, list[Sample]] = {}
         self._connected: dict[str, list[Sample]] = {}
         self.live: dict[str, Participant | ServedParticipant] = {}
         self.negotiated: dict[str, Negotiated] = {}
@@ -232,6 +236,15 @@ class _Participants:
                 except Dropped as fault:
                     self._drop(reference, fault)
 
+    def begin_processes(self, order: Sequence[str]) -> None:
+        """Have the live subjects start fresh processes, one subject after the other."""
+        for reference in order:
+            if reference in self.live:
+                try:
+                    self._begun[reference] = start_processes(self._setting, reference)
+                except Dropped as fault:
+                    self._drop(reference, fault)
+
     def samples(self) -> tuple[Sample, ...]:
         """The samples of all subjects that are still live."""
         return tuple(
@@ -241,6 +254,7 @@ class _Participants:
                 *_samples(reference, self._kept[reference], self._setting.case),
                 *self._examined.get(reference, []),
                 *self._connected.get(reference, []),
+                *self._begun.get(reference, []),
             ]
         )
 

@@ -12,7 +12,7 @@ from kexbench.domain.samples import DISTURBED_SHARE, Negotiated
 
 class Hello(Frozen):
     type: Literal["hello"]
-    protocol_version: Literal[9]
+    protocol_version: Literal[10]
     library: str
     version: str
     version_text: str
@@ -305,6 +305,48 @@ _PER_CONNECTION = (
 )
 
 
+PerProcess = tuple[Count, ...]
+"""Of each process that was started, in their order."""
+
+
+class StartedProcesses(Frozen):
+    """Fresh processes, each from execve to the end of its first handshake. Null is what this library's set-up is not
+    divided into, or what this machine or this process cannot tell."""
+
+    type: Literal["start"]
+    id: str
+    processes: int = Field(ge=1)
+    total_cpu_ns: PerProcess
+    total_wall_ns: PerProcess
+    load_cpu_ns: PerProcess
+    load_wall_ns: PerProcess
+    library_cpu_ns: PerProcess
+    library_wall_ns: PerProcess
+    context_cpu_ns: PerProcess | None
+    context_wall_ns: PerProcess | None
+    keys_cpu_ns: PerProcess | None
+    keys_wall_ns: PerProcess | None
+    trust_cpu_ns: PerProcess | None
+    trust_wall_ns: PerProcess | None
+    handshake_cpu_ns: PerProcess
+    handshake_wall_ns: PerProcess
+    read_bytes: PerProcess | None
+    resident_bytes: PerProcess | None
+    heap_bytes: PerProcess | None
+
+    @model_validator(mode="after")
+    def _has_every_process(self) -> Self:
+        names = [name for name, value in self if isinstance(value, tuple) and len(value) != self.processes]
+        if names:
+            raise ValueError(f"{', '.join(names)} have not a number for each of {self.processes} processes")
+        return self
+
+    def each(self, array: str) -> PerProcess | None:
+        """An array by its name."""
+        values: PerProcess | None = getattr(self, array)
+        return values
+
+
 class Failed(Frozen):
     type: Literal["failed"]
     id: str
@@ -323,7 +365,7 @@ class Bye(Frozen):
     type: Literal["bye"]
 
 
-Record = Hello | Ready | Refused | Batch | Examined | Load | PathConnections | Failed | RequestError | Bye
+Record = Hello | Ready | Refused | Batch | Examined | Load | PathConnections | StartedProcesses | Failed | RequestError | Bye
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 
 
