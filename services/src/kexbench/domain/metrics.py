@@ -21,6 +21,7 @@ class MetricGroup(StrEnum):
     WIRE = "Bytes on the wire"
     STRUCTURE = "Structure"
     MEMORY = "Memory"
+    AGE = "Age of a context"
     COUNTERS = "Hardware counters"
     CALLGRIND = "Counted by callgrind"
 
@@ -66,6 +67,15 @@ class OverPath:
 
 
 @dataclass(frozen=True)
+class Aged:
+    """From the connections that age a context, in runs whose spec asks for them (`measure.age`): one value for each
+    invocation."""
+
+    heap: bool = False
+    """Whether only a worker with the counter of allocations counts it."""
+
+
+@dataclass(frozen=True)
 class Counted:
     """From callgrind, in runs whose instrument it is: the sum over the sides."""
 
@@ -97,7 +107,7 @@ class MetricRow:
     """For choices and heads of tables."""
     meaning: str
     """What a cell's number says: of a time, that is a rate."""
-    origin: Timed | Examined | Loaded | OverPath | Counted
+    origin: Timed | Examined | Loaded | OverPath | Aged | Counted
     decides: Side | None = None
     """The side whose verdicts it decides, in runs with its instrument."""
     of_transfer: bool = False
@@ -108,13 +118,16 @@ class MetricRow:
     """Whether alerts screen it, unless a spec names metrics."""
 
 
-_TIME, _CONNECTION, _SERVER, _PATH, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND = MetricGroup
+_TIME, _CONNECTION, _SERVER, _PATH, _WIRE, _STRUCTURE, _MEMORY, _AGE, _COUNTERS, _CALLGRIND = MetricGroup
 _WIRE_BYTES = Exact(relevant=0.005, tolerance=4)
 _WHOLE = Exact(relevant=0.0, tolerance=0.5)
 """Of records and round trips, which are whole."""
 _ALLOCATED = Exact(relevant=0.02, tolerance=2)
 _HELD = Exact(relevant=0.02, tolerance=64)
 _PEAK = Exact(relevant=0.02, tolerance=256)
+_LIVE = Exact(relevant=0.02, tolerance=4096)
+_GROWTH = Exact(relevant=0.02, tolerance=1)
+"""A table that grows once in ten thousand connections is a fraction of a byte for each."""
 
 
 class Metric(StrEnum):
@@ -510,6 +523,45 @@ class Metric(StrEnum):
         exact=_HELD,
         watched=True,
     )
+    YOUNG_CPU_NS = MetricRow(
+        "young_cpu_ns",
+        _AGE,
+        "CPU time of a connection on a young context, both sides",
+        "connections per CPU-second on a young context, client and server together",
+        Aged(),
+    )
+    OLD_CPU_NS = MetricRow(
+        "old_cpu_ns",
+        _AGE,
+        "CPU time of a connection on an old context, both sides",
+        "connections per CPU-second on an old context, client and server together",
+        Aged(),
+    )
+    YOUNG_HEAP_BYTES = MetricRow(
+        "young_heap_bytes",
+        _AGE,
+        "Heap in use with a young context",
+        "heap bytes in use with a young context while no connection is open, both sides",
+        Aged(heap=True),
+        exact=_LIVE,
+    )
+    OLD_HEAP_BYTES = MetricRow(
+        "old_heap_bytes",
+        _AGE,
+        "Heap in use with an old context",
+        "heap bytes in use with an old context while no connection is open, both sides",
+        Aged(heap=True),
+        exact=_LIVE,
+    )
+    GROWTH_BYTES = MetricRow(
+        "growth_bytes",
+        _AGE,
+        "Heap that each connection leaves behind",
+        "heap bytes that each connection leaves in use for ever",
+        Aged(heap=True),
+        exact=_GROWTH,
+        watched=True,
+    )
     CLIENT_INSTRUCTIONS = MetricRow(
         "client_instructions",
         _COUNTERS,
@@ -601,6 +653,7 @@ TIMED = {metric: origin for metric in Metric if isinstance(origin := metric.row.
 EXAMINED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Examined)}
 LOADED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Loaded)}
 OVER_PATH = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, OverPath)}
+AGED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Aged)}
 COUNTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Counted)}
 OF_EMULATOR = frozenset({Metric.PATH_DELAY_P50_NS, Metric.PATH_LOST_PPM, Metric.PATH_CARRIED_BIT_S})
 """What the path did, and no library."""

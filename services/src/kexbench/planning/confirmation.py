@@ -51,6 +51,7 @@ class ConfirmingRun:
             instrument=self.measure.instrument,
             jobs=measure.jobs,
             connections=self.measure.connections,
+            age=self.measure.age,
         )
 
     @property

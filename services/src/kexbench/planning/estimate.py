@@ -5,6 +5,7 @@ from kexbench.domain.cpu_features import CpuFeatures
 from kexbench.domain.dimensions import NOTHING, ContextUse, Resumption
 from kexbench.domain.paths import interval_ns
 from kexbench.domain.plans import (
+    HEAP_AGED,
     WARM_UP_BATCHES,
     Instrument,
     Measure,
@@ -61,6 +62,8 @@ def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     )
     workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
     invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
+    if case.ages:
+        invocation_s += (measure.age + min(measure.age, HEAP_AGED)) * handshake_s
     invocation_s += _path_seconds(case, handshake_s, measure.connections)
     # The untimed pass of each job is made twice, because a second worker counts the heap.
     examined_s = 2 * examined_handshakes(1e9 * handshake_s) * handshake_s

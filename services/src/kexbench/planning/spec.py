@@ -34,6 +34,8 @@ from kexbench.domain.plans import (
     BATCHES,
     BLOCK_SUBJECTS,
     JOBS_PER_CELL,
+    LEAST_AGED,
+    MOST_AGED,
     MOST_BLOCK_SUBJECTS,
     PATH_CONNECTIONS,
     Instrument,
@@ -180,6 +182,7 @@ class MeasureSpec(Written):
                 "anyOf": [
                     {"required": ["invocations", "resolve"]},
                     {"required": ["instrument", "resolve"], "properties": {"instrument": {"const": "instructions"}}},
+                    {"required": ["instrument", "age"], "properties": {"instrument": {"not": {"const": "time"}}}},
                 ]
             }
         }
@@ -244,6 +247,15 @@ class MeasureSpec(Written):
             description="connections over the path in each invocation of a case that has one",
         ),
     ] = PATH_CONNECTIONS
+    age: Annotated[
+        int,
+        Field(
+            ge=LEAST_AGED,
+            le=MOST_AGED,
+            json_schema_extra={"default": 0},
+            description="connections that age a context in each invocation, one after the other; default: none",
+        ),
+    ] = 0
 
 
 class ReferenceRowSpec(Written):
