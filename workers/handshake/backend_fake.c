@@ -20,9 +20,16 @@
 
 static const int64_t MILLION = 1000000;
 
+/* What is never given back while the context lives. */
+struct leaked {
+    struct leaked *next;
+};
+
 struct context {
     struct tls_case tls_case;
-    bool kept; /* a session to resume */
+    struct leaked *leaked;
+    uint64_t connections; /* that it has seen */
+    bool kept;            /* a session to resume */
 };
 
 struct side {
@@ -158,6 +165,27 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
     return context;
 }
 
+/* A function with a name, by which what counts allocations finds it. */
+__attribute__((noinline)) static void leak(struct context *context, int64_t bytes) {
+    struct leaked *leaked =
+        malloc((size_t)bytes > sizeof *leaked ? (size_t)bytes : sizeof *leaked); /* room for its link */
+    if (leaked == NULL)
+        return;
+    leaked->next = context->leaked;
+    context->leaked = leaked;
+}
+
+/* What a context does more than it did when it was young, as if it walked a list that grows. One of several
+ * threads doesn't age. */
+static void grow_old(struct side *side) {
+    struct context *context = side->context;
+    if (context->tls_case.threads > 1)
+        return;
+    side->left_ns += settings.age_ns * (int64_t)context->connections++ / 1000;
+    if (settings.leak_bytes > 0)
+        leak(context, settings.leak_bytes);
+}
+
 static struct side *open_side(struct context *context, enum role role, struct pipe_end pipes, bool resume,
                               struct fault *fault) {
     struct side *side = calloc(1, sizeof *side);
@@ -175,6 +203,8 @@ static struct side *open_side(struct context *context, enum role role, struct pi
     }
     *side = (struct side){.context = context, .role = role, .pipes = pipes, .resumed = resume};
     side->left_ns = duration_ns(role == ROLE_CLIENT ? settings.client_ns : settings.server_ns);
+    if (role == ROLE_SERVER)
+        grow_old(side);
     return side;
 }
 
@@ -363,6 +393,11 @@ static void close_side(struct side *side) {
 }
 
 static void teardown(struct context *context) {
+    while (context->leaked != NULL) {
+        struct leaked *next = context->leaked->next;
+        free(context->leaked);
+        context->leaked = next;
+    }
     free(context);
 }
 

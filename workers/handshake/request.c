@@ -2,6 +2,7 @@
  * don't begin with a dot, so that no request can name something outside the material folder. */
 #include "request.h"
 
+#include "request_age.h"
 #include "request_load.h"
 #include "request_path.h"
 #include "values.h"
@@ -197,6 +198,7 @@ static const struct verb_keys {
     [VERB_LOAD] = {"load", load_keys, COUNT(load_keys)},
     [VERB_PATH] = {"path", path_keys, COUNT(path_keys)},
     [VERB_START] = {"start", start_keys, COUNT(start_keys)},
+    [VERB_AGE] = {"age", age_keys, COUNT(age_keys)},
     [VERB_STOP] = {"stop", NULL, 0},
 };
 _Static_assert(COUNT(verbs) == VERB_STOP + 1, "every verb has its keys");
@@ -210,6 +212,7 @@ FITS(examine_keys);
 FITS(load_keys);
 FITS(path_keys);
 FITS(start_keys);
+FITS(age_keys);
 
 static seen_keys bit(unsigned index) {
     return (seen_keys)1 << index;
@@ -295,5 +298,7 @@ bool request_parse(const char *line, size_t length, struct request *out, char re
         return wrong(reason, "min_handshakes is above max_handshakes");
     if (out->verb == VERB_PATH && !path_is_bounded(&out->path_plan))
         return wrong(reason, "so many connections at this interval_ns begin for more than an hour");
+    if (out->verb == VERB_AGE && out->age_plan.points > out->age_plan.connections)
+        return wrong(reason, "points is above connections");
     return true;
 }

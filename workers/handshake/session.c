@@ -92,6 +92,18 @@ static void begin_processes(struct state *s, const char *id, uint64_t processes)
     start_free(&out);
 }
 
+static void grow_old(struct state *s, const char *id, const struct age_plan *plan) {
+    struct fault fault = {0};
+    struct aged out;
+    if (!is_set_up(s, id))
+        return;
+    if (age(&s->prepared, plan, &out, &fault))
+        record_age(s->out, id, &out);
+    else
+        record_failed(s->out, id, out.proven, &fault);
+    aged_free(&out);
+}
+
 /* False ends the session. */
 static bool answer(struct state *s, const struct request *request) {
     switch (request->verb) {
@@ -112,6 +124,9 @@ static bool answer(struct state *s, const struct request *request) {
         return true;
     case VERB_START:
         begin_processes(s, request->tls_case.id, request->processes);
+        return true;
+    case VERB_AGE:
+        grow_old(s, request->tls_case.id, &request->age_plan);
         return true;
     case VERB_STOP:
         record_bye(s->out);

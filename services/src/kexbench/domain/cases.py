@@ -428,6 +428,12 @@ class Case(Frozen):
         return self.transfer_bytes > 0 or self.context is ContextUse.CONNECTION or self.has_server
 
     @property
+    def ages(self) -> bool:
+        """Whether many connections can be made on one context of it, one after the other: one worker plays both roles
+        on one thread, and no key is used up."""
+        return not (self.has_server or self.peer != NOTHING or self.threads > 1 or self.punctures)
+
+    @property
     def has_server(self) -> bool:
         """Whether the library serves in a web server."""
         return self.server is not Server.NONE

@@ -22,6 +22,7 @@ class MetricGroup(StrEnum):
     WIRE = "Bytes on the wire"
     STRUCTURE = "Structure"
     MEMORY = "Memory"
+    AGE = "Age of a context"
     COUNTERS = "Hardware counters"
     CALLGRIND = "Counted by callgrind"
 
@@ -74,6 +75,15 @@ class Started:
 
 
 @dataclass(frozen=True)
+class Aged:
+    """From the connections that age a context, in runs whose spec asks for them (`measure.age`): one value for each
+    invocation."""
+
+    heap: bool = False
+    """Whether only a worker with the counter of allocations counts it."""
+
+
+@dataclass(frozen=True)
 class Counted:
     """From callgrind, in runs whose instrument it is: the sum over the sides."""
 
@@ -105,7 +115,7 @@ class MetricRow:
     """For choices and heads of tables."""
     meaning: str
     """What a cell's number says: of a time, that is a rate."""
-    origin: Timed | Examined | Loaded | OverPath | Started | Counted
+    origin: Timed | Examined | Loaded | OverPath | Started | Aged | Counted
     decides: Side | None = None
     """The side whose verdicts it decides, in runs with its instrument."""
     of_transfer: bool = False
@@ -116,13 +126,16 @@ class MetricRow:
     """Whether alerts screen it, unless a spec names metrics."""
 
 
-_TIME, _CONNECTION, _SERVER, _PATH, _START, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND = MetricGroup
+_TIME, _CONNECTION, _SERVER, _PATH, _START, _WIRE, _STRUCTURE, _MEMORY, _AGE, _COUNTERS, _CALLGRIND = MetricGroup
 _WIRE_BYTES = Exact(relevant=0.005, tolerance=4)
 _WHOLE = Exact(relevant=0.0, tolerance=0.5)
 """Of records and round trips, which are whole."""
 _ALLOCATED = Exact(relevant=0.02, tolerance=2)
 _HELD = Exact(relevant=0.02, tolerance=64)
 _PEAK = Exact(relevant=0.02, tolerance=256)
+_LIVE = Exact(relevant=0.02, tolerance=4096)
+_GROWTH = Exact(relevant=0.02, tolerance=1)
+"""A table that grows once in ten thousand connections is a fraction of a byte for each."""
 
 
 class Metric(StrEnum):
@@ -597,6 +610,45 @@ class Metric(StrEnum):
         exact=_HELD,
         watched=True,
     )
+    YOUNG_CPU_NS = MetricRow(
+        "young_cpu_ns",
+        _AGE,
+        "CPU time of a connection on a young context, both sides",
+        "connections per CPU-second on a young context, client and server together",
+        Aged(),
+    )
+    OLD_CPU_NS = MetricRow(
+        "old_cpu_ns",
+        _AGE,
+        "CPU time of a connection on an old context, both sides",
+        "connections per CPU-second on an old context, client and server together",
+        Aged(),
+    )
+    YOUNG_HEAP_BYTES = MetricRow(
+        "young_heap_bytes",
+        _AGE,
+        "Heap in use with a young context",
+        "heap bytes in use with a young context while no connection is open, both sides",
+        Aged(heap=True),
+        exact=_LIVE,
+    )
+    OLD_HEAP_BYTES = MetricRow(
+        "old_heap_bytes",
+        _AGE,
+        "Heap in use with an old context",
+        "heap bytes in use with an old context while no connection is open, both sides",
+        Aged(heap=True),
+        exact=_LIVE,
+    )
+    GROWTH_BYTES = MetricRow(
+        "growth_bytes",
+        _AGE,
+        "Heap that each connection leaves behind",
+        "heap bytes that each connection leaves in use for ever",
+        Aged(heap=True),
+        exact=_GROWTH,
+        watched=True,
+    )
     CLIENT_INSTRUCTIONS = MetricRow(
         "client_instructions",
         _COUNTERS,
@@ -696,6 +748,7 @@ EXAMINED = {metric: origin for metric in Metric if isinstance(origin := metric.r
 LOADED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Loaded)}
 OVER_PATH = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, OverPath)}
 STARTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Started)}
+AGED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Aged)}
 COUNTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Counted)}
 OF_EMULATOR = frozenset({Metric.PATH_DELAY_P50_NS, Metric.PATH_LOST_PPM, Metric.PATH_CARRIED_BIT_S})
 """What the path did, and no library."""

@@ -5,6 +5,7 @@ from kexbench.domain.cpu_features import CpuFeatures
 from kexbench.domain.dimensions import NOTHING, ContextUse, Resumption
 from kexbench.domain.paths import interval_ns
 from kexbench.domain.plans import (
+    HEAP_AGED,
     HEAP_STARTS,
     WARM_UP_BATCHES,
     Instrument,
@@ -66,6 +67,8 @@ def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     )
     workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
     invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
+    if case.ages:
+        invocation_s += (measure.age + min(measure.age, HEAP_AGED)) * handshake_s
     invocation_s += _path_seconds(case, handshake_s, measure.connections)
     # Two workers start processes, one of them so many, the other a few that count the heap.
     invocation_s += (2 * INVOCATION_OVERHEAD_S + (starts + HEAP_STARTS) * _start_seconds(case)) if starts else 0.0

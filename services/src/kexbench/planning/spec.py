@@ -34,6 +34,8 @@ from kexbench.domain.plans import (
     BATCHES,
     BLOCK_SUBJECTS,
     JOBS_PER_CELL,
+    LEAST_AGED,
+    MOST_AGED,
     MOST_BLOCK_SUBJECTS,
     PATH_CONNECTIONS,
     Instrument,
@@ -182,6 +184,7 @@ class MeasureSpec(Written):
                 "anyOf": [
                     {"required": ["invocations", "resolve"]},
                     {"required": ["instrument", "resolve"], "properties": {"instrument": {"const": "instructions"}}},
+                    {"required": ["instrument", "age"], "properties": {"instrument": {"not": {"const": "time"}}}},
                 ]
             }
         }
@@ -253,6 +256,15 @@ class MeasureSpec(Written):
             le=MAX_STARTS,
             description="fresh processes of each subject that each invocation starts and times step by step, to the end "
             "of their first handshake; with instrument instructions, a start is counted if there are any",
+        ),
+    ] = 0
+    age: Annotated[
+        int,
+        Field(
+            ge=LEAST_AGED,
+            le=MOST_AGED,
+            json_schema_extra={"default": 0},
+            description="connections that age a context in each invocation, one after the other; default: none",
         ),
     ] = 0
 

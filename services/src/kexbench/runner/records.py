@@ -1,6 +1,7 @@
 """The worker's records as types. workers/handshake/PROTOCOL.md specifies them."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -347,6 +348,42 @@ class StartedProcesses(Frozen):
         return values
 
 
+PerPoint = tuple[Count, ...]
+"""At each point of an age, in their order."""
+
+
+class Age(Frozen):
+    """Connections on one context, one after the other. CPU times are those since the point before. Null is what this
+    worker cannot count."""
+
+    type: Literal["age"]
+    id: str
+    connections: PerPoint = Field(min_length=1)
+    thread_cpu_ns: PerPoint
+    cpu_ns: PerPoint
+    others_ns: PerPoint
+    heap_bytes: PerPoint | None
+    heap_blocks: PerPoint | None
+    resident_bytes: PerPoint | None
+
+    @model_validator(mode="after")
+    def _has_every_point(self) -> Self:
+        points = len(self.connections)
+        arrays = self.model_dump(exclude={"type", "id"}, exclude_none=True)
+        lengths = {name: len(values) for name, values in arrays.items() if len(values) != points}
+        if lengths:
+            raise ValueError(f"of {points} points it has {lengths}")
+        if any(later <= earlier for earlier, later in pairwise((0, *self.connections))):
+            raise ValueError("its connections do not rise")
+        return self
+
+    @property
+    def connection_cpu_ns(self) -> list[float]:
+        """CPU time of a connection, both sides, before each point."""
+        made = (later - earlier for earlier, later in pairwise((0, *self.connections)))
+        return [ns / count for ns, count in zip(self.cpu_ns, made, strict=True)]
+
+
 class Failed(Frozen):
     type: Literal["failed"]
     id: str
@@ -365,7 +402,20 @@ class Bye(Frozen):
     type: Literal["bye"]
 
 
-Record = Hello | Ready | Refused | Batch | Examined | Load | PathConnections | StartedProcesses | Failed | RequestError | Bye
+Record = (
+    Hello
+    | Ready
+    | Refused
+    | Batch
+    | Examined
+    | Load
+    | PathConnections
+    | StartedProcesses
+    | Age
+    | Failed
+    | RequestError
+    | Bye
+)
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 
 
