@@ -6,10 +6,11 @@
 #include "load.h"
 #include "measure.h"
 #include "path.h"
+#include "profile.h"
 
 #include <stdio.h>
 
-enum { PROTOCOL_VERSION = 9 };
+enum { PROTOCOL_VERSION = 10 };
 
 /* `cpus` as in the option, or NULL. */
 void record_hello(FILE *out, const struct backend *backend, const char *cpus);
@@ -19,6 +20,7 @@ void record_batch(FILE *out, const char *id, const struct batch *batch);
 void record_examined(FILE *out, const char *id, const struct examined *examined);
 void record_load(FILE *out, const char *id, const struct load *load);
 void record_path(FILE *out, const char *id, const struct path_result *result);
+void record_profile(FILE *out, const char *id, const struct profile *profile);
 void record_failed(FILE *out, const char *id, uint64_t handshakes, const struct fault *fault);
 void record_error(FILE *out, const char *reason);
 void record_bye(FILE *out);

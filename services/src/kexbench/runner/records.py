@@ -12,7 +12,7 @@ from kexbench.domain.samples import DISTURBED_SHARE, Negotiated
 
 class Hello(Frozen):
     type: Literal["hello"]
-    protocol_version: Literal[9]
+    protocol_version: Literal[10]
     library: str
     version: str
     version_text: str
@@ -305,11 +305,41 @@ _PER_CONNECTION = (
 )
 
 
+Address = Annotated[str, Field(pattern=r"\A[0-9a-f]+\Z")]
+
+
+class MappedObject(Frozen):
+    """A file that is mapped into a worker. An address in the worker less `base` is one of the file's symbols."""
+
+    path: str
+    base: Address
+
+
+class Stack(Frozen):
+    """What was counted on one stack of calls, in a part of all connections. Addresses are inside the calls, innermost
+    first."""
+
+    part: str
+    count: Count
+    amount: Count
+    addresses: tuple[Address, ...]
+
+
+class Profiled(Frozen):
+    """Totals over `handshakes` by stack."""
+
+    type: Literal["profile"]
+    id: str
+    handshakes: int = Field(ge=1)
+    objects: tuple[MappedObject, ...]
+    stacks: tuple[Stack, ...]
+
+
 class Failed(Frozen):
     type: Literal["failed"]
     id: str
     handshakes: int
-    kind: Literal["mismatch", "error", "peer"]
+    kind: Literal["unsupported", "mismatch", "error", "peer"]
     reason: str
     detail: str | None
 
@@ -323,7 +353,7 @@ class Bye(Frozen):
     type: Literal["bye"]
 
 
-Record = Hello | Ready | Refused | Batch | Examined | Load | PathConnections | Failed | RequestError | Bye
+Record = Hello | Ready | Refused | Batch | Examined | Load | PathConnections | Profiled | Failed | RequestError | Bye
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 
 
