@@ -305,7 +305,7 @@ _PER_CONNECTION = (
 )
 
 
-Address = Annotated[str, Field(pattern=r"\A[0-9a-f]+\Z")]
+Address = Annotated[str, Field(pattern=r"^[0-9a-f]+$")]
 
 
 class MappedObject(Frozen):
