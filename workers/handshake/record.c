@@ -313,6 +313,14 @@ void record_start(FILE *out, const char *id, const struct start *start) {
     end(&json);
 }
 
+void record_profile(FILE *out, const char *id, const struct profile *profile) {
+    struct json json = begin(out, "profile");
+    json_text(&json, "id", id);
+    json_number(&json, "handshakes", profile->handshakes);
+    stacks_write(&json, profile->stacks);
+    end(&json);
+}
+
 void record_failed(FILE *out, const char *id, uint64_t handshakes, const struct fault *fault) {
     struct json json = begin(out, "failed");
     json_text(&json, "id", id);

@@ -119,6 +119,12 @@ static bool store_handshakes(struct request *r, const char *v) {
 static bool store_processes(struct request *r, const char *v) {
     return value_decimal(v, 1, PROCESSES_LIMIT, &r->processes);
 }
+static bool store_profiled(struct request *r, const char *v) {
+    return profiled_from_name(v, &r->of);
+}
+static bool store_profiled_handshakes(struct request *r, const char *v) {
+    return value_decimal(v, 1, PROFILED_MAX, &r->handshakes);
+}
 static bool store_min_handshakes(struct request *r, const char *v) {
     return value_decimal(v, 0, HANDSHAKES_LIMIT, &r->limits.min_handshakes);
 }
@@ -185,6 +191,11 @@ static const struct key start_keys[] = {
     {"id", store_id, "a name"},
     {"processes", store_processes, "1 to 1000"},
 };
+static const struct key profile_keys[] = {
+    {"id", store_id, "a name"},
+    {"of", store_profiled, "allocations or atomics"},
+    {"handshakes", store_profiled_handshakes, "1 to 100"},
+};
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 static const struct verb_keys {
@@ -199,6 +210,7 @@ static const struct verb_keys {
     [VERB_PATH] = {"path", path_keys, COUNT(path_keys)},
     [VERB_START] = {"start", start_keys, COUNT(start_keys)},
     [VERB_AGE] = {"age", age_keys, COUNT(age_keys)},
+    [VERB_PROFILE] = {"profile", profile_keys, COUNT(profile_keys)},
     [VERB_STOP] = {"stop", NULL, 0},
 };
 _Static_assert(COUNT(verbs) == VERB_STOP + 1, "every verb has its keys");
@@ -213,6 +225,7 @@ FITS(load_keys);
 FITS(path_keys);
 FITS(start_keys);
 FITS(age_keys);
+FITS(profile_keys);
 
 static seen_keys bit(unsigned index) {
     return (seen_keys)1 << index;

@@ -104,6 +104,18 @@ static void grow_old(struct state *s, const char *id, const struct age_plan *pla
     aged_free(&out);
 }
 
+static void tell_apart(struct state *s, const char *id, enum profiled of, uint64_t handshakes) {
+    struct fault fault = {0};
+    struct profile out;
+    if (!is_set_up(s, id))
+        return;
+    if (profile(&s->prepared, of, handshakes, &out, &fault))
+        record_profile(s->out, id, &out);
+    else
+        record_failed(s->out, id, 0, &fault);
+    profile_free(&out);
+}
+
 /* False ends the session. */
 static bool answer(struct state *s, const struct request *request) {
     switch (request->verb) {
@@ -127,6 +139,9 @@ static bool answer(struct state *s, const struct request *request) {
         return true;
     case VERB_AGE:
         grow_old(s, request->tls_case.id, &request->age_plan);
+        return true;
+    case VERB_PROFILE:
+        tell_apart(s, request->tls_case.id, request->of, request->handshakes);
         return true;
     case VERB_STOP:
         record_bye(s->out);

@@ -384,11 +384,41 @@ class Age(Frozen):
         return [ns / count for ns, count in zip(self.cpu_ns, made, strict=True)]
 
 
+Address = Annotated[str, Field(pattern=r"^[0-9a-f]+$")]
+
+
+class MappedObject(Frozen):
+    """A file that is mapped into a worker. An address in the worker less `base` is one of the file's symbols."""
+
+    path: str
+    base: Address
+
+
+class Stack(Frozen):
+    """What was counted on one stack of calls, in a part of all connections. Addresses are inside the calls, innermost
+    first."""
+
+    part: str
+    count: Count
+    amount: Count
+    addresses: tuple[Address, ...]
+
+
+class Profiled(Frozen):
+    """Totals over `handshakes` by stack."""
+
+    type: Literal["profile"]
+    id: str
+    handshakes: int = Field(ge=1)
+    objects: tuple[MappedObject, ...]
+    stacks: tuple[Stack, ...]
+
+
 class Failed(Frozen):
     type: Literal["failed"]
     id: str
     handshakes: int
-    kind: Literal["mismatch", "error", "peer"]
+    kind: Literal["unsupported", "mismatch", "error", "peer"]
     reason: str
     detail: str | None
 
@@ -412,6 +442,7 @@ Record = (
     | PathConnections
     | StartedProcesses
     | Age
+    | Profiled
     | Failed
     | RequestError
     | Bye
