@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { PROTOCOL_VERSION = 9 };
+enum { PROTOCOL_VERSION = 10 };
 
 /* `cpus` as in the option, or NULL. */
 void record_hello(FILE *out, const struct backend *backend, const char *cpus);

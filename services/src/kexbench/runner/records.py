@@ -12,7 +12,7 @@ from kexbench.domain.samples import DISTURBED_SHARE, Negotiated
 
 class Hello(Frozen):
     type: Literal["hello"]
-    protocol_version: Literal[9]
+    protocol_version: Literal[10]
     library: str
     version: str
     version_text: str
