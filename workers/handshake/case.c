@@ -245,9 +245,10 @@ static bool check_tls_1_3(const struct tls_case *c, struct fault *fault) {
 
 /* What is not measured in QUIC. */
 static bool check_quic(const struct tls_case *c, struct fault *fault) {
-    if (c->transfer_bytes != 0 || c->fips || c->roles != ROLES_BOTH)
-        return fault_set(fault, FAULT_ERROR,
-                         "QUICv1 takes neither transfer_bytes nor fips nor a single role");
+    if (c->transfer_bytes != 0 || c->fips || c->roles != ROLES_BOTH || case_has_psk(c))
+        return fault_set(
+            fault, FAULT_ERROR,
+            "QUICv1 takes neither transfer_bytes nor fips nor a single role nor a pre-shared key");
     return true;
 }
 

@@ -18,6 +18,7 @@ enum { RECORD_MAX = 16384 }; /* application data in one record (RFC 8446, sectio
 
 enum { PSK_BYTES = 32 };
 #define PSK_IDENTITY "kexbench"
+enum { DTLS_MTU = 1400 }; /* bytes of a datagram, behind the headers of IP and UDP */
 
 enum protocol { TLS_1_2, TLS_1_3, PROTOCOL_DEFAULT, BFE_0RTT, QUIC_V1, DTLS_1_2, DTLS_1_3 };
 enum method {
