@@ -49,8 +49,8 @@ static void keep(struct wire *wire, const unsigned char *bytes, size_t length) {
 static void end_hello(struct wire *wire) {
     struct server_hello hello;
     wire->head_whole = true;
-    if (!wire_server_hello(wire, &hello) || !hello.hello_retry)
-        return;
+    if (wire->asked_to_retry || !wire_server_hello(wire, &hello) || !hello.hello_retry)
+        return; /* there is one at most (RFC 8446, section 4.1.4) */
     wire->asked_to_retry = true;
     wire->asked_for_cookie |= hello.cookie;
     wire->head_length = 0;
