@@ -140,7 +140,7 @@ static const char YES_NO[] = "yes or no";
 
 static const struct key setup_keys[] = {
     {"id", store_id, "a name"},
-    {"protocol", store_protocol, "TLSv1.2, TLSv1.3, BFE-0RTT-1 or default"},
+    {"protocol", store_protocol, "TLSv1.2, TLSv1.3, DTLSv1.2, DTLSv1.3, QUICv1, BFE-0RTT-1 or default"},
     {"key_exchange", store_key_exchange,
      "RSA, BFE, or DHE, ECDHE, MLKEM or default with - and RSA, RSA-PSS, ECDSA, Ed25519, Ed448 or ML-DSA-44, "
      "-65, "

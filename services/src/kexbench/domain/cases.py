@@ -417,9 +417,10 @@ class Case(Frozen):
 
     @property
     def leaves_a_choice(self) -> bool:
-        """Whether the library decides how much work is done: with default settings, and with psk, where its client may
-        make a key share that the server ignores."""
-        return self.protocol is Protocol.DEFAULT or self.resumption is Resumption.PSK
+        """Whether the library decides how much work is done: with default settings, and with a pre-shared key alone in
+        TLS 1.3, where its client may make a key share that the server ignores."""
+        psk_alone = self.key_exchange.method is Method.PSK and not self.protocol.has_tls_1_2
+        return self.protocol is Protocol.DEFAULT or self.resumption is Resumption.PSK or psk_alone
 
     @property
     def is_whole_connection(self) -> bool:
