@@ -22,7 +22,7 @@ from kexbench.domain.subjects import Subject
 from kexbench.store.evidence import Evidence
 from kexbench.store.port import SampleStore, Selection
 
-OF_LIFE = (MetricGroup.START, MetricGroup.AGE, MetricGroup.ATOMICS, MetricGroup.ALLOCATIONS)
+OF_LIFE = (MetricGroup.START, MetricGroup.AGE)
 """What only specs of a library's life measure. Their cases are shown."""
 BESIDE = (MetricGroup.MEMORY,)
 """What every case has, shown beside."""
@@ -126,9 +126,7 @@ def _case(case: Case, by_metric: Mapping[Metric, ShownCells], subjects: Sequence
             lines[metric.row.group].append(LifeLine(metric=metric, title=metric.row.title, cells=cells))
     return LifeCase(
         case=CaseView.of(case),
-        sections=[
-            LifeSection(group=group, lines=lines[group]) for group in (*OF_LIFE, *BESIDE) if group in lines
-        ],
+        sections=[LifeSection(group=group, lines=lines[group]) for group in (*OF_LIFE, *BESIDE) if group in lines],
     )
 
 

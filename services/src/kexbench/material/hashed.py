@@ -12,7 +12,15 @@ from kexbench.material import der
 
 FOLDER_SUFFIX = ".d"
 """Behind the name of the bundle that a folder holds the certificates of."""
-_TEXTS = {0x0C: "utf-8", 0x13: "ascii", 0x14: "latin-1", 0x16: "ascii", 0x1A: "ascii", 0x1C: "utf-32-be", 0x1E: "utf-16-be"}
+_TEXTS = {
+    0x0C: "utf-8",
+    0x13: "ascii",
+    0x14: "latin-1",
+    0x16: "ascii",
+    0x1A: "ascii",
+    0x1C: "utf-32-be",
+    0x1E: "utf-16-be",
+}
 """Encodings of strings in names, by tag."""
 _UTF8 = 0x0C
 

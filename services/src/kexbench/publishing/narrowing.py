@@ -8,6 +8,8 @@ from kexbench.answers.cells import Cell, OutcomeView
 from kexbench.answers.comparison import ComparedEnd, Comparison
 from kexbench.answers.cpus import Cpus
 from kexbench.answers.history import CellHistory, HistoryLine
+from kexbench.answers.life import Life, LifeCase
+from kexbench.answers.life_words import life_sentence
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import LibraryState, Overview
 from kexbench.answers.paths_shapes import PathCell, Paths

@@ -23,6 +23,7 @@ from kexbench import __version__
 from kexbench.answers.comparison import Comparison
 from kexbench.answers.cpus import Cpus
 from kexbench.answers.filters import Filters, RunsAside
+from kexbench.answers.life import Life
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import Overview
 from kexbench.answers.paths_shapes import Paths
@@ -39,6 +40,7 @@ from kexbench.publishing.files import PAIRS, Query, file_of
 from kexbench.publishing.narrowing import (
     Narrowing,
     Pair,
+    narrowed_life,
     narrowed_matrix,
     narrowed_paths,
     shown_libraries,
