@@ -99,7 +99,8 @@ def _loss_sentence(cases: Sequence[PathCase]) -> str | None:
     if not lossy:
         return None
     slowest_ns, path = max(lossy, key=lambda each: each[0])
-    return f"Over {path_words(path)}, one of 100 handshakes of the slowest result takes more than {_range_ms([slowest_ns])}."
+    tail = f"one of 100 handshakes of the slowest result takes more than {_range_ms([slowest_ns])}."
+    return f"Over {path_words(path)}, {tail}"
 
 
 def _range_ms(times_ns: Sequence[float]) -> str:
