@@ -11,6 +11,7 @@ from pydantic import Field
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.metrics import Side
 from kexbench.domain.numbers import Count, Finite, Large
 
@@ -58,14 +59,6 @@ class Isolation(StrEnum):
     BEST_EFFORT = "best-effort"
 
 
-class Instrument(StrEnum):
-    """What decides whether a cost changed."""
-
-    TIME = "time"
-    INSTRUCTIONS = "instructions"
-    """Counted by callgrind, function by function. It needs no quiet machine."""
-
-
 def least_handshakes(handshake_ns: float) -> int:
     """The fewest handshakes of a batch, if one takes so long."""
     return min(math.ceil(ENOUGH_NS / max(1, handshake_ns)), MIN_HANDSHAKES)
@@ -107,7 +100,7 @@ class Measure(Frozen):
     isolation: Isolation = Field(
         Isolation.EXCLUSIVE, description="whether a job needs CPUs of its own; enforced only on a cluster"
     )
-    instrument: Instrument = Field(Instrument.TIME, description="CPU time, or counted instructions")
+    instrument: Instrument = Field(Instrument.TIME, description="CPU time, or what is counted")
     jobs: Count = Field(
         JOBS_PER_CELL, description="the fewest jobs that share the invocations of a cell, if there are as many"
     )

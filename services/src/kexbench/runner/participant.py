@@ -25,6 +25,7 @@ from kexbench.runner.records import (
     Hello,
     Load,
     PathConnections,
+    Profiled,
     Ready,
     Record,
     Refused,
@@ -38,7 +39,7 @@ SECONDS_PER_KEY_BIT = 0.001
 BATCH_TIMEOUT_S = 30.0
 MAX_HANDSHAKES = 100_000
 ROLES = ("client", "server")
-_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load, PathConnections, StartedProcesses, Age)
+_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load, PathConnections, StartedProcesses, Age, Profiled)
 
 
 class Dropped(Exception):
