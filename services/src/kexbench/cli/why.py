@@ -121,7 +121,9 @@ def why(
         on_this_machine("kexbench why counts on this machine", "run it on a node")
         cases = cases_for(USUAL, case or ([] if spec else [DEFAULT_CASE]), spec)
         question = f"Which functions make {pair[1]} cost more or less than {pair[0]}?"
-        done = run_wish(installation, counting_wish("why", pair, cases, question, instrument=instrument, starts=int(start)))
+        done = run_wish(
+            installation, counting_wish("why", pair, cases, question, instrument=instrument, starts=int(start))
+        )
         run_id, status = stored_run(done, f"kexbench why {before} {after}"), done.exit_status
     elif case or spec or start:
         raise typer.BadParameter("--run shows a run as it was counted: leave out --case, --spec and --start")

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import Case, parse_peer
 from kexbench.domain.dimensions import Server
-from kexbench.domain.instruments import COUNTING
+from kexbench.domain.instruments import COUNTING, Instrument
 from kexbench.domain.libraries import LIBRARIES, MADE_UP, Library
 from kexbench.domain.material import least_intermediate_bytes, least_ocsp_bytes
 from kexbench.domain.plans import BATCH_NS, Measure, Plan, PlannedSubject, Reference, plan_id_of
