@@ -205,7 +205,7 @@ def test_a_new_metric_is_one_row_and_what_the_worker_counts(sources: Sources) ->
     assert found["pages"]["flights"] == "flights of a handshake"
     table = sources.run("-m", "kexbench.cli", "runs", "show", run["summary"]["run_id"], "--metric", "wire_bytes")
     assert "counted: Bytes sent by both" in table
-    assert f"{costs['wire_bytes']:,.0f} bytes" in table
+    assert f"{costs['wire_bytes']:,.0f} B" in table
 
 
 ROW = """\

@@ -1,6 +1,6 @@
 // One case of a library's life: a row for each metric, a column for each version.
 import { Link } from "@tanstack/react-router";
-import type { Cell, HostKind, LifeCase, Metric, Subject } from "@/api/generated";
+import type { Ageing, Cell, HostKind, LifeCase, Metric, MetricGroup, Subject } from "@/api/generated";
 import * as format from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
@@ -16,7 +16,9 @@ interface Props {
   hostKind: HostKind;
 }
 
-export function LifeTable({ shown: { case: caseView, sections }, subjects, hostKind }: Props) {
+const AGE: MetricGroup = "Age of a context";
+
+export function LifeTable({ shown: { case: caseView, sections, ageing }, subjects, hostKind }: Props) {
   const host = { pool: hostKind.pool, cpu: hostKind.cpu_model };
   return (
     <Frame label={`Life of a connection: ${caseView.title}`} rows={() => csvRows(sections, subjects)}>
@@ -38,10 +40,22 @@ export function LifeTable({ shown: { case: caseView, sections }, subjects, hostK
                 <span className="path-name">{group}</span>
               </th>
             </tr>
+            {group === AGE && ageing.some(Boolean) && (
+              <tr>
+                <th scope="row">CPU time that a million connections add to each later one</th>
+                {ageing.map((each, place) => (
+                  <AgeingCell key={subjects[place]?.name} ageing={each} />
+                ))}
+              </tr>
+            )}
             {lines.map(({ metric, title, cells }) => (
               <tr key={metric}>
                 <th scope="row">
-                  {site ? title : <Link {...paths.series({ case: caseView.id, metric, ...host })}>{title}</Link>}
+                  {site ? (
+                    title
+                  ) : (
+                    <Link {...paths.series({ case: caseView.id, metric, ...host })}>{title}</Link>
+                  )}
                 </th>
                 {cells.map((cell, place) => (
                   <LifeCell key={subjects[place]?.name} cell={cell} metric={metric} />
@@ -69,6 +83,20 @@ function LifeCell({ cell, metric }: { cell: Cell | null; metric: Metric }) {
           <VerdictText verdict={change.verdict} resolves={change.resolves} metric={metric} />
         </small>
       )}
+    </td>
+  );
+}
+
+function AgeingCell({ ageing }: { ageing: Ageing | null }) {
+  if (!ageing) return <td className="absent">not measured</td>;
+  const { slope, verdict, connections } = ageing;
+  return (
+    <td className="number">
+      {format.time(slope.value)}
+      <small className="below">{format.interval(slope, "cpu_ns")}</small>
+      <small className="below">
+        {verdict}, by {format.amount(connections)} connections
+      </small>
     </td>
   );
 }

@@ -22,6 +22,7 @@ export function chosenOf(answer: Life, caseId?: string, versions?: string[]) {
       .filter(isChosen)
       .map((shown) => ({
         ...shown,
+        ageing: places.map((place) => shown.ageing[place] ?? null),
         sections: shown.sections
           .map((section) => ({
             ...section,

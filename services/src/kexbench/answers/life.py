@@ -9,6 +9,7 @@ from math import log
 
 from pydantic import Field
 
+from kexbench.answers.ages import Ageing, Place, ageing_of
 from kexbench.answers.cells import Cell, ShownCells, shown_cells
 from kexbench.answers.life_words import life_sentence
 from kexbench.answers.meaning import host_kind
@@ -20,9 +21,9 @@ from kexbench.domain.hosts import HostKind
 from kexbench.domain.metrics import Metric, MetricGroup
 from kexbench.domain.subjects import Subject
 from kexbench.store.evidence import Evidence
-from kexbench.store.port import SampleStore, Selection
+from kexbench.store.port import Selection, Store
 
-OF_LIFE = (MetricGroup.START, MetricGroup.AGE)
+OF_LIFE = (MetricGroup.START, MetricGroup.AGE, MetricGroup.ALLOCATIONS)
 """What only specs of a library's life measure. Their cases are shown."""
 BESIDE = (MetricGroup.MEMORY,)
 """What every case has, shown beside."""
@@ -45,6 +46,7 @@ class LifeSection(Frozen):
 class LifeCase(Frozen):
     case: CaseView
     sections: list[LifeSection]
+    ageing: list[Ageing | None] = Field(description="in the order of the subjects; null without enough invocations")
 
 
 class LifeChange(Frozen):
@@ -67,9 +69,7 @@ class Life(Frozen):
     sentence: str = Field(description="what stands out; empty without results")
 
 
-def life(
-    store: SampleStore, pool: str | None = None, cpu_model: str | None = None, libraries: Sequence[str] = ()
-) -> Life:
+def life(store: Store, pool: str | None = None, cpu_model: str | None = None, libraries: Sequence[str] = ()) -> Life:
     """Where no host kind is asked for, the first one that has any. Raises Refusal."""
     asked = host_kind(store, pool, cpu_model)
     kinds = store.host_kinds() if pool is None and cpu_model is None else [asked] if asked else []
@@ -78,12 +78,12 @@ def life(
     return next((answer for answer in answers if answer.cases), nothing)
 
 
-def _life_on(store: SampleStore, kind: HostKind, libraries: Sequence[str]) -> Life:
+def _life_on(store: Store, kind: HostKind, libraries: Sequence[str]) -> Life:
     here = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
     return store.kept_value(("life", here), Evidence.of_all, lambda: _answer(store, kind, libraries))
 
 
-def _answer(store: SampleStore, kind: HostKind, libraries: Sequence[str]) -> Life:
+def _answer(store: Store, kind: HostKind, libraries: Sequence[str]) -> Life:
     stored = store.evidence().metrics()
     by_metric = {
         metric: shown_cells(store, Selection(metric, kind.pool, kind.cpu_model, tuple(libraries)))
@@ -101,10 +101,11 @@ def _answer(store: SampleStore, kind: HostKind, libraries: Sequence[str]) -> Lif
     subjects = _subjects(by_metric, measured)
     ordered = sorted(cases.values(), key=case_order)
     changes = _largest(by_metric, cases)
+    ageing = ageing_of(store, Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries)), sorted(cases))
     return Life(
         host_kind=kind,
         subjects=subjects,
-        cases=[_case(case, by_metric, subjects) for case in ordered],
+        cases=[_case(case, by_metric, subjects, ageing) for case in ordered],
         changes=changes,
         sentence=life_sentence([(change.metric, change.cell.change) for change in changes if change.cell.change]),
     )
@@ -117,7 +118,12 @@ def _subjects(by_metric: Mapping[Metric, ShownCells], case_ids: set[str]) -> lis
     return sorted(found.values(), key=version_order)
 
 
-def _case(case: Case, by_metric: Mapping[Metric, ShownCells], subjects: Sequence[Subject]) -> LifeCase:
+def _case(
+    case: Case,
+    by_metric: Mapping[Metric, ShownCells],
+    subjects: Sequence[Subject],
+    ageing: Mapping[Place, Ageing],
+) -> LifeCase:
     lines: dict[MetricGroup, list[LifeLine]] = defaultdict(list)
     for metric, shown in by_metric.items():
         own = {cell.subject: cell for cell in shown.cells if cell.case_id == case.case_id}
@@ -127,6 +133,7 @@ def _case(case: Case, by_metric: Mapping[Metric, ShownCells], subjects: Sequence
     return LifeCase(
         case=CaseView.of(case),
         sections=[LifeSection(group=group, lines=lines[group]) for group in (*OF_LIFE, *BESIDE) if group in lines],
+        ageing=[ageing.get((case.case_id, subject.name)) for subject in subjects],
     )
 
 

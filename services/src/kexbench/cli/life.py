@@ -61,6 +61,8 @@ def _print(answer: Life) -> None:
         out.print(answer.sentence, markup=False, soft_wrap=True)
     for case in answer.cases:
         out.print(_table(answer, case))
+    for line in _slopes(answer):
+        out.print(line, markup=False, soft_wrap=True)
     if answer.changes:
         out.print(CHANGE_LEGEND, style="dim", markup=False)
         out.print("Largest changes:", style="bold")
@@ -82,6 +84,20 @@ def _table(answer: Life, case: LifeCase) -> Table:
             texts = (cell_text(cell, line.metric.unit, labels) for cell in line.cells)
             table.add_row(Text(line.title), *map(Text, texts), end_section=place == len(section.lines))
     return table
+
+
+def _slopes(answer: Life) -> Iterator[str]:
+    """`OpenSSL 3.5.5 does not grow with age: -0.4 µs [-2.1, +1.2] for each million connections, by 100,000 of them`"""
+    labels = [end_of(subject).label for subject in answer.subjects]
+    for case in answer.cases:
+        for label, each in zip(labels, case.ageing, strict=True):
+            if each:
+                value, low, high = (ns / 1e3 for ns in (each.slope.value, each.slope.low or 0, each.slope.high or 0))
+                verdict = f"is {each.verdict} with age" if each.verdict == "unresolved" else f"{each.verdict} with age"
+                yield (
+                    f"{label} {verdict}: {value:+,.1f} µs [{low:+,.1f}, {high:+,.1f}] for each million connections, by "
+                    f"{each.connections:,} of them, {case.case.title}"
+                )
 
 
 def _change(change: LifeChange) -> str:

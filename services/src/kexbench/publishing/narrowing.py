@@ -97,7 +97,7 @@ def _narrowed_case(case: LifeCase, columns: Sequence[int], shown: Collection[str
         )
         for section in case.sections
     ]
-    return case.model_copy(update={"sections": sections})
+    return case.model_copy(update={"sections": sections, "ageing": [case.ageing[place] for place in columns]})
 
 
 def _bare_path(cell: PathCell) -> PathCell:

@@ -1,0 +1,43 @@
+"""How the age of a context changes what a connection costs: the slope of each cell, with its interval."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pydantic import Field
+
+from kexbench.analysis.age import AgedCell, ageings
+from kexbench.answers.cells import gather
+from kexbench.domain.ages import AgeVerdict
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Estimate, Ratio
+from kexbench.domain.metrics import Metric
+from kexbench.store.port import Selection, Store
+
+Place = tuple[str, str]
+"""A case, by its id, and a subject, by its unique name."""
+
+
+class Ageing(Frozen):
+    slope: Estimate = Field(description="nanoseconds of CPU time that a million connections add to each later one")
+    ratio: Ratio = Field(description="CPU time of a connection on the old context, by that on the young one")
+    verdict: AgeVerdict
+    connections: int = Field(description="that aged the context in each invocation")
+
+
+def ageing_of(store: Store, here: Selection, case_ids: Sequence[str]) -> Mapping[Place, Ageing]:
+    """Of the newest run of each cell, all judged together. A cell with too few invocations is left out."""
+    young, old = (
+        {(cell.case.case_id, cell.subject.name): cell for cell in gather(store.samples(replace(here, metric=each)), ())}
+        for each in (Metric.YOUNG_CPU_NS, Metric.OLD_CPU_NS)
+    )
+    places = [
+        place for place in young if place in old and place[0] in case_ids and young[place].run_id == old[place].run_id
+    ]
+    runs = {young[place].run_id for place in places}
+    connections = {run_id: run.plan.measure.age for run_id in runs if (run := store.run(run_id))}
+    cells = [AgedCell(young[place].batches, old[place].batches, connections[young[place].run_id]) for place in places]
+    return {
+        place: Ageing(slope=each.slope, ratio=each.ratio, verdict=each.verdict, connections=cell.connections)
+        for place, cell, each in zip(places, cells, ageings(cells), strict=True)
+        if each
+    }
