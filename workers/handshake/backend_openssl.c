@@ -50,6 +50,8 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
     bool good = (c->folder = strdup(material)) != NULL || fault_set(fault, FAULT_ERROR, "out of memory");
     if (good && tls_case->fips)
         good = (c->library = openssl_fips_library(fault)) != NULL;
+    else if (good && tls_case->context == CONTEXT_LIBRARY)
+        good = (c->library = openssl_library(fault)) != NULL;
     good = good && openssl_load_expected(c, fault);
     for (enum role role = ROLE_CLIENT; good && role <= ROLE_SERVER; role++)
         good = (c->configurations[role] = openssl_configure(c, role, fault)) != NULL;
@@ -212,8 +214,11 @@ static bool keep(struct side *client, struct fault *fault) {
     return openssl_configure_resumption(c, fault);
 }
 
+static const struct traits traits = {.library_contexts = OPENSSL_HAS_PROVIDERS};
+
 const struct backend linked_backend = {
     .library = COMPAT_LIBRARY,
+    .traits = &traits,
     .clock = &real_clock,
     .counter_events = hardware_events,
     .takes_settings = false,
