@@ -19,7 +19,7 @@ import {
   ownerOf,
 } from "./why-model";
 
-const TITLES = { client: "Client", server: "Server", objects: "Objects" } as const;
+const TITLES = { client: "Client", server: "Server", objects: "Objects", start: "Start" } as const;
 
 interface Props {
   library: Library;

@@ -26,7 +26,7 @@ export interface Answer {
 /** "The server executes 2,127,291 instructions instead of 2,264,870 (−6.07%)", and where. */
 export function answerOf({ side, before, after, place, has_changed }: Explanation): Answer {
   const [first, second] = [before, after].map((instructions) => amount(Math.round(instructions)));
-  const who = side === "objects" ? "Making and freeing objects takes" : `The ${side} executes`;
+  const who = side === "objects" ? "Making and freeing objects takes" : side === "start" ? "A start takes" : `The ${side} executes`;
   if (!has_changed) return { text: `${who} ${second} instructions: no change` };
   const change = percent(ratioOf({ before, after }), 2);
   return {

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Self
 
-from kexbench.domain.profiles import CountedSide
+from kexbench.domain.instruments import CountedSide, Instrument
 
 Unit = Literal["ns", "bytes", "count"]
 Side = Literal["both", "client", "server"]
@@ -18,12 +18,14 @@ class MetricGroup(StrEnum):
     CONNECTION = "Whole connection"
     SERVER = "Web server"
     PATH = "Emulated path"
+    START = "Start of a process"
     WIRE = "Bytes on the wire"
     STRUCTURE = "Structure"
     MEMORY = "Memory"
     AGE = "Age of a context"
     COUNTERS = "Hardware counters"
     CALLGRIND = "Counted by callgrind"
+    ALLOCATIONS = "Counted allocations"
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,13 @@ class OverPath:
 
 
 @dataclass(frozen=True)
+class Started:
+    """From fresh processes, in runs that start some: an array of the record `start`, one value for each process."""
+
+    array: str
+
+
+@dataclass(frozen=True)
 class Aged:
     """From the connections that age a context, in runs whose spec asks for them (`measure.age`): one value for each
     invocation."""
@@ -77,9 +86,10 @@ class Aged:
 
 @dataclass(frozen=True)
 class Counted:
-    """From callgrind, in runs whose instrument it is: the sum over the sides."""
+    """From an instrument that counts, in its runs: the sum over its parts."""
 
     sides: tuple[CountedSide, ...]
+    by: Instrument = Instrument.INSTRUCTIONS
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,7 @@ class MetricRow:
     """For choices and heads of tables."""
     meaning: str
     """What a cell's number says: of a time, that is a rate."""
-    origin: Timed | Examined | Loaded | OverPath | Aged | Counted
+    origin: Timed | Examined | Loaded | OverPath | Started | Aged | Counted
     decides: Side | None = None
     """The side whose verdicts it decides, in runs with its instrument."""
     of_transfer: bool = False
@@ -118,12 +128,27 @@ class MetricRow:
     """Whether alerts screen it, unless a spec names metrics."""
 
 
-_TIME, _CONNECTION, _SERVER, _PATH, _WIRE, _STRUCTURE, _MEMORY, _AGE, _COUNTERS, _CALLGRIND = MetricGroup
+(
+    _TIME,
+    _CONNECTION,
+    _SERVER,
+    _PATH,
+    _START,
+    _WIRE,
+    _STRUCTURE,
+    _MEMORY,
+    _AGE,
+    _COUNTERS,
+    _CALLGRIND,
+    _ALLOCATIONS,
+) = MetricGroup
 _WIRE_BYTES = Exact(relevant=0.005, tolerance=4)
 _WHOLE = Exact(relevant=0.0, tolerance=0.5)
 """Of records and round trips, which are whole."""
 _ALLOCATED = Exact(relevant=0.02, tolerance=2)
 _HELD = Exact(relevant=0.02, tolerance=64)
+_ASKED = Exact(relevant=0.001, tolerance=8)
+_KEPT = Exact(relevant=0.0, tolerance=4)
 _PEAK = Exact(relevant=0.02, tolerance=256)
 _LIVE = Exact(relevant=0.02, tolerance=4096)
 _GROWTH = Exact(relevant=0.02, tolerance=1)
@@ -434,6 +459,85 @@ class Metric(StrEnum):
         "bits per second that the path carried while its queue was not empty",
         OverPath(),
     )
+    START_CPU_NS = MetricRow(
+        "start_cpu_ns",
+        _START,
+        "CPU time of a start, until the first handshake is done",
+        "processes started per CPU-second, from execve to the end of the first handshake",
+        Started("total_cpu_ns"),
+    )
+    START_WALL_NS = MetricRow(
+        "start_wall_ns",
+        _START,
+        "Wall time of a start, until the first handshake is done",
+        "processes started per second, one after the other, from execve to the end of the first handshake",
+        Started("total_wall_ns"),
+    )
+    START_LOAD_CPU_NS = MetricRow(
+        "start_load_cpu_ns",
+        _START,
+        "CPU time of loading a program with its libraries",
+        "processes per CPU-second from execve to main",
+        Started("load_cpu_ns"),
+    )
+    START_LIBRARY_CPU_NS = MetricRow(
+        "start_library_cpu_ns",
+        _START,
+        "CPU time of the library's own start, with FIPS self-tests",
+        "starts of the library per CPU-second, with the self-tests of a FIPS provider",
+        Started("library_cpu_ns"),
+    )
+    START_CONTEXT_CPU_NS = MetricRow(
+        "start_context_cpu_ns",
+        _START,
+        "CPU time of the first contexts",
+        "processes per CPU-second that make their first contexts, one for each side",
+        Started("context_cpu_ns"),
+    )
+    START_KEYS_CPU_NS = MetricRow(
+        "start_keys_cpu_ns",
+        _START,
+        "CPU time of loading the first key and chain",
+        "processes per CPU-second that load their first key and chain",
+        Started("keys_cpu_ns"),
+    )
+    START_TRUST_CPU_NS = MetricRow(
+        "start_trust_cpu_ns",
+        _START,
+        "CPU time of loading trust anchors",
+        "processes per CPU-second that load their trust anchors",
+        Started("trust_cpu_ns"),
+    )
+    START_HANDSHAKE_CPU_NS = MetricRow(
+        "start_handshake_cpu_ns",
+        _START,
+        "CPU time of a process's first handshake",
+        "first handshakes of processes per CPU-second",
+        Started("handshake_cpu_ns"),
+    )
+    START_READ_BYTES = MetricRow(
+        "start_read_bytes",
+        _START,
+        "Bytes read by a start",
+        "bytes that a process reads until its first handshake is done, without what it maps",
+        Started("read_bytes"),
+        exact=_HELD,
+    )
+    START_HEAP_BYTES = MetricRow(
+        "start_heap_bytes",
+        _START,
+        "Heap held after a process's first handshake",
+        "heap bytes that a process holds after its first handshake",
+        Started("heap_bytes"),
+        exact=_PEAK,
+    )
+    START_RESIDENT_BYTES = MetricRow(
+        "start_resident_bytes",
+        _START,
+        "Memory of a process after its first handshake",
+        "bytes of memory, pages of files included, that a process has after its first handshake",
+        Started("resident_bytes"),
+    )
     CLIENT_BYTES = MetricRow(
         "client_bytes",
         _WIRE,
@@ -641,6 +745,56 @@ class Metric(StrEnum):
         "instructions of making and freeing objects per handshake, counted by callgrind",
         Counted(("objects",)),
     )
+    START_COUNTED_INSTRUCTIONS = MetricRow(
+        "start_counted_instructions",
+        _CALLGRIND,
+        "Instructions of a start, counted by callgrind",
+        "instructions of a process from the library's start to the end of the first handshake, counted by callgrind",
+        Counted(("start",)),
+    )
+    ALLOCATED_BYTES = MetricRow(
+        "allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated, both sides",
+        "bytes that both sides of a handshake allocate",
+        Counted(("client", "server"), Instrument.ALLOCATIONS),
+        decides="both",
+        exact=_ASKED,
+    )
+    CLIENT_ALLOCATED_BYTES = MetricRow(
+        "client_allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated by the client",
+        "bytes that the client of a handshake allocates",
+        Counted(("client",), Instrument.ALLOCATIONS),
+        decides="client",
+        exact=_ASKED,
+    )
+    SERVER_ALLOCATED_BYTES = MetricRow(
+        "server_allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated by the server",
+        "bytes that the server of a handshake allocates",
+        Counted(("server",), Instrument.ALLOCATIONS),
+        decides="server",
+        exact=_ASKED,
+    )
+    OBJECTS_ALLOCATED_BYTES = MetricRow(
+        "objects_allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated by making and freeing objects",
+        "bytes that making and freeing the objects of a handshake allocates",
+        Counted(("objects",), Instrument.ALLOCATIONS),
+        exact=_ASKED,
+    )
+    KEPT_BYTES = MetricRow(
+        "kept_bytes",
+        _ALLOCATIONS,
+        "Bytes kept after a connection was freed",
+        "bytes that a connection leaves allocated after it was freed",
+        Counted(("kept",), Instrument.ALLOCATIONS),
+        exact=_KEPT,
+    )
 
 
 HELD_METRICS = frozenset(
@@ -653,6 +807,7 @@ TIMED = {metric: origin for metric in Metric if isinstance(origin := metric.row.
 EXAMINED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Examined)}
 LOADED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Loaded)}
 OVER_PATH = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, OverPath)}
+STARTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Started)}
 AGED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Aged)}
 COUNTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Counted)}
 OF_EMULATOR = frozenset({Metric.PATH_DELAY_P50_NS, Metric.PATH_LOST_PPM, Metric.PATH_CARRIED_BIT_S})

@@ -27,6 +27,7 @@ from kexbench.domain.dimensions import (
     PairingGroup,
     Protocol,
 )
+from kexbench.domain.instruments import COUNTING, Instrument
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import Library
 from kexbench.domain.metrics import OF_EMULATOR, Metric
@@ -38,7 +39,6 @@ from kexbench.domain.plans import (
     MOST_AGED,
     MOST_BLOCK_SUBJECTS,
     PATH_CONNECTIONS,
-    Instrument,
     Isolation,
 )
 from kexbench.domain.pools import LOCAL, PoolName
@@ -55,6 +55,8 @@ MAX_BATCHES = 1000
 MAX_JOBS_PER_CELL = 100
 MIN_CONNECTIONS, MAX_CONNECTIONS = 20, 5000
 """Over a path, in an invocation: enough for a percentile, and few enough for one upload of results."""
+MAX_STARTS = 1000
+"""The worker's own limit."""
 MAX_REFERENCE_TABLES = 20
 MAX_REFERENCE_ROWS = 100
 MAX_EVERY = 10_000
@@ -130,7 +132,10 @@ class FirstDimensions(Written):
     ]
     key_exchange: Annotated[
         Distinct[KeyExchange],
-        Field(description="key exchanges, with a hyphen before the certificate's key, such as ECDHE-RSA"),
+        Field(
+            description="key exchanges, with a hyphen before the certificate's key, such as ECDHE-RSA, or with PSK, an "
+            "external pre-shared key in its place"
+        ),
     ]
     cipher: Distinct[Cipher] = Field(
         [Cipher.AES_128_GCM], description="ciphers of the connection; those with CBC are of TLS 1.2 alone"
@@ -181,7 +186,10 @@ class MeasureSpec(Written):
             "not": {
                 "anyOf": [
                     {"required": ["invocations", "resolve"]},
-                    {"required": ["instrument", "resolve"], "properties": {"instrument": {"const": "instructions"}}},
+                    {
+                        "required": ["instrument", "resolve"],
+                        "properties": {"instrument": {"enum": [str(each) for each in COUNTING]}},
+                    },
                     {"required": ["instrument", "age"], "properties": {"instrument": {"not": {"const": "time"}}}},
                 ]
             }
@@ -217,8 +225,8 @@ class MeasureSpec(Written):
     instrument: Annotated[
         Instrument,
         Field(
-            description="what decides: time is CPU time; instructions are counted by callgrind, function by function, "
-            "and need no quiet machine"
+            description="what decides: time is CPU time; instructions are counted by callgrind, and allocations by the "
+            "worker, function by function. Counts need no quiet machine"
         ),
     ] = Instrument.TIME
     jobs: Annotated[
@@ -247,6 +255,15 @@ class MeasureSpec(Written):
             description="connections over the path in each invocation of a case that has one",
         ),
     ] = PATH_CONNECTIONS
+    starts: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=MAX_STARTS,
+            description="fresh processes of each subject that each invocation starts and times step by step, to the "
+            "end of their first handshake; with instrument instructions, a start is counted if there are any",
+        ),
+    ] = 0
     age: Annotated[
         int,
         Field(

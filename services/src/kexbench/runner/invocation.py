@@ -32,6 +32,7 @@ from kexbench.runner.participant import Dropped, Participant, Setting
 from kexbench.runner.path import connect_over_path
 from kexbench.runner.records import Batch, Examination
 from kexbench.runner.serving import Served, ServedParticipant, served_samples
+from kexbench.runner.start import start_processes
 
 
 class CutShort(Exception):
@@ -60,6 +61,8 @@ def measure_invocation(
             participants.examine()
         if case.network_path:
             participants.connect(orders[-1], seed)
+        if job_input.measure.starts and case.has_start:
+            participants.begin_processes(orders[-1])
         if job_input.measure.age and case.ages:
             participants.age(orders[-1])
     return Invocation(
@@ -232,6 +235,15 @@ class _Participants:
                     self._further[reference] += connect_over_path(
                         self._setting, reference, participant.last_batch, seed
                     )
+                except Dropped as fault:
+                    self._drop(reference, fault)
+
+    def begin_processes(self, order: Sequence[str]) -> None:
+        """Have the live subjects start fresh processes, one subject after the other."""
+        for reference in order:
+            if reference in self.live:
+                try:
+                    self._further[reference] += start_processes(self._setting, reference)
                 except Dropped as fault:
                     self._drop(reference, fault)
 

@@ -306,6 +306,48 @@ _PER_CONNECTION = (
 )
 
 
+PerProcess = tuple[Count, ...]
+"""Of each process that was started, in their order."""
+
+
+class StartedProcesses(Frozen):
+    """Fresh processes, each from execve to the end of its first handshake. Null is what this library's set-up is not
+    divided into, or what this machine or this process cannot tell."""
+
+    type: Literal["start"]
+    id: str
+    processes: int = Field(ge=1)
+    total_cpu_ns: PerProcess
+    total_wall_ns: PerProcess
+    load_cpu_ns: PerProcess
+    load_wall_ns: PerProcess
+    library_cpu_ns: PerProcess
+    library_wall_ns: PerProcess
+    context_cpu_ns: PerProcess | None
+    context_wall_ns: PerProcess | None
+    keys_cpu_ns: PerProcess | None
+    keys_wall_ns: PerProcess | None
+    trust_cpu_ns: PerProcess | None
+    trust_wall_ns: PerProcess | None
+    handshake_cpu_ns: PerProcess
+    handshake_wall_ns: PerProcess
+    read_bytes: PerProcess | None
+    resident_bytes: PerProcess | None
+    heap_bytes: PerProcess | None
+
+    @model_validator(mode="after")
+    def _has_every_process(self) -> Self:
+        names = [name for name, value in self if isinstance(value, tuple) and len(value) != self.processes]
+        if names:
+            raise ValueError(f"{', '.join(names)} have not a number for each of {self.processes} processes")
+        return self
+
+    def each(self, array: str) -> PerProcess | None:
+        """An array by its name."""
+        values: PerProcess | None = getattr(self, array)
+        return values
+
+
 PerPoint = tuple[Count, ...]
 """At each point of an age, in their order."""
 
@@ -342,11 +384,41 @@ class Age(Frozen):
         return [ns / count for ns, count in zip(self.cpu_ns, made, strict=True)]
 
 
+Address = Annotated[str, Field(pattern=r"^[0-9a-f]+$")]
+
+
+class MappedObject(Frozen):
+    """A file that is mapped into a worker. An address in the worker less `base` is one of the file's symbols."""
+
+    path: str
+    base: Address
+
+
+class Stack(Frozen):
+    """What was counted on one stack of calls, in a part of all connections. Addresses are inside the calls, innermost
+    first."""
+
+    part: str
+    count: Count
+    amount: Count
+    addresses: tuple[Address, ...]
+
+
+class Profiled(Frozen):
+    """Totals over `handshakes` by stack."""
+
+    type: Literal["profile"]
+    id: str
+    handshakes: int = Field(ge=1)
+    objects: tuple[MappedObject, ...]
+    stacks: tuple[Stack, ...]
+
+
 class Failed(Frozen):
     type: Literal["failed"]
     id: str
     handshakes: int
-    kind: Literal["mismatch", "error", "peer"]
+    kind: Literal["unsupported", "mismatch", "error", "peer"]
     reason: str
     detail: str | None
 
@@ -360,7 +432,21 @@ class Bye(Frozen):
     type: Literal["bye"]
 
 
-Record = Hello | Ready | Refused | Batch | Examined | Load | PathConnections | Age | Failed | RequestError | Bye
+Record = (
+    Hello
+    | Ready
+    | Refused
+    | Batch
+    | Examined
+    | Load
+    | PathConnections
+    | StartedProcesses
+    | Age
+    | Profiled
+    | Failed
+    | RequestError
+    | Bye
+)
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 
 
