@@ -36,7 +36,7 @@ from bench.large_store import EXTENTS
 from bench.levels import Level, compare_levels
 from bench.load import Load, measure_load
 from bench.machine import FULL, QUICK, BenchError, Machine, Scale, all_cpus
-from bench.metrics import CLOSE, HELD, Compared, compare_metrics
+from bench.metrics import CLOSE, HELD, NEAR, Compared, compare_metrics
 from bench.mixes import GOAL, SUBJECT, Predicted, compare_mixes
 from bench.overhead import Overhead, measure_overhead
 from bench.pages import PageFigures, measure_pages
@@ -279,7 +279,7 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
         CONNECTIONS.format(tolerance=TOLERANCE, short_us=SHORT_NS / 1000, call_us=CALL_NS / 1000),
         lambda machine, scale, _: _connections(machine, scale),
     ),
-    "metrics": (METRICS.format(held=HELD, close=CLOSE), _metrics),
+    "metrics": (METRICS.format(held=HELD, close=CLOSE, near=NEAR), _metrics),
     "threads": (
         THREADS.format(tolerance=THREADS_TOLERANCE, turn_ms=THREADS_BATCH_NS / 1e6),
         lambda machine, scale, _: _threads(machine, scale),

@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.ages import RESUMED, compare_ages
 from bench.connection_loop import LoopTurn, build_loop
 from bench.connections import interleaved
 from bench.detection import no_load
@@ -22,7 +23,7 @@ from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import plain_words
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
-from kexbench.domain.metrics import LATENCIES, OVER_PATH
+from kexbench.domain.metrics import AGED, LATENCIES, OVER_PATH
 from kexbench.domain.plans import SERVED_BATCH_NS, WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.counting import FEWER, MORE, count_invocation
@@ -39,6 +40,9 @@ CLOSE = 0.01
 """By so much bytes, heap and instructions may differ: signatures of ECDSA have no fixed length, and a worker has some
 150 bytes of its own for each side."""
 
+NEAR = 0.02
+"""The same of all that lives in a worker with a context, since some kilobytes of it are its own."""
+
 
 class Program(StrEnum):
     """An independent program. They are in workers/handshake/bench."""
@@ -46,6 +50,7 @@ class Program(StrEnum):
     CONNECTION = "plain_connection.c"
     COUNTS = "plain_counts.c"
     CLIENT = "plain_client.c"
+    AGE = "plain_age.c"
     CALLGRIND = "plain_counts.c in callgrind"
 
     @property
@@ -88,7 +93,7 @@ _WIRE = (
     Metric.SERVER_RECORDS,
     Metric.ROUND_TRIPS,
 )
-_EXACT = _WIRE[2:]
+_EXACT = (*_WIRE[2:], Metric.GROWTH_BYTES)
 _HEAP = (
     Metric.CLIENT_ALLOCATIONS,
     Metric.SERVER_ALLOCATIONS,
@@ -102,6 +107,7 @@ _COUNTED = {
     Metric.OBJECTS_COUNTED_INSTRUCTIONS: "objects",
 }
 """With the function of the program in which they are counted."""
+_LIVE = (Metric.YOUNG_HEAP_BYTES, Metric.OLD_HEAP_BYTES)
 _HARDWARE = (
     Metric.CLIENT_INSTRUCTIONS,
     Metric.SERVER_INSTRUCTIONS,
@@ -124,6 +130,7 @@ BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_WIRE, *_HEAP), Program.COUNTS),
     **dict.fromkeys((*_COUNTED, Metric.COUNTED_INSTRUCTIONS), Program.CALLGRIND),
     **dict.fromkeys(LATENCIES, Program.CLIENT),
+    **dict.fromkeys(AGED, Program.AGE),
     **dict.fromkeys(_HARDWARE, NO_OTHER),
     **dict.fromkeys(OVER_PATH, OVER_A_PATH),
     Metric.ALONE_NS: OF_THREADS,
@@ -143,13 +150,17 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        return self.ours / self.theirs
+        if self.ours == self.theirs:
+            return 1.0  # of what neither has as well
+        return self.ours / self.theirs if self.theirs else float("inf")
 
     @property
     def differs(self) -> bool:
         """Whether a number that does not depend on the machine is another. Times are only shown."""
         if self.metric in _EXACT:
             return self.ours != self.theirs
+        if self.metric in _LIVE:
+            return abs(self.ratio - 1) > NEAR
         return BESIDE[self.metric] in (Program.COUNTS, Program.CALLGRIND) and abs(self.ratio - 1) > CLOSE
 
 
@@ -174,6 +185,10 @@ def compare_metrics(machine: Machine, plain: Path, scale: Scale) -> Iterator[str
     setting = machine.setting(ECDSA, {SUBJECT: kit}, 3)
     theirs, ours = _instructions(plain / "plain_counts", setting), _invocation(setting, counts=True)
     yield from (Compared(metric, ECDSA, theirs[metric], ours[metric]) for metric in theirs)
+    yield f"age of {RESUMED.label}"
+    aged = machine.setting(RESUMED, {SUBJECT: kit}, 3)
+    theirs, ours = compare_ages(plain / "plain_age", aged, SUBJECT, scale.invocations)
+    yield from (Compared(metric, RESUMED, theirs[metric], ours[metric]) for metric in AGED)
     yield f"latencies of {SERVED.label}"
     program = machine.installation.servers().add(Server.NGINX, kit.manifest.ref, kit.manifest)
     served = machine.setting(SERVED, {SUBJECT: kit.model_copy(update={"servers": {Server.NGINX: program}})}, 1)

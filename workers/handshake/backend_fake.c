@@ -464,8 +464,11 @@ static void teardown(struct context *context) {
     free(context);
 }
 
+static const struct traits traits = {.library_contexts = true};
+
 const struct backend linked_backend = {
     .library = "fake",
+    .traits = &traits,
     .clock = &virtual_clock,
     .takes_settings = true,
     .start = start,

@@ -58,6 +58,8 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
     step_begin(STEP_LIBRARY);
     if (good && tls_case->fips)
         good = (c->library = openssl_fips_library(fault)) != NULL;
+    else if (good && tls_case->context == CONTEXT_LIBRARY)
+        good = (c->library = openssl_library(fault)) != NULL;
     step_begin(STEP_SETUP);
     good = good && (start_is_timed || openssl_load_expected(c, fault)) && openssl_load_ocsp(c, fault);
     for (enum role role = ROLE_CLIENT; good && role <= ROLE_SERVER; role++)
@@ -222,8 +224,11 @@ static bool keep(struct side *client, struct fault *fault) {
     return openssl_configure_resumption(c, fault);
 }
 
+static const struct traits traits = {.library_contexts = OPENSSL_HAS_PROVIDERS};
+
 const struct backend linked_backend = {
     .library = COMPAT_LIBRARY,
+    .traits = &traits,
     .clock = &real_clock,
     .counter_events = hardware_events,
     .takes_settings = false,

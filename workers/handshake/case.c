@@ -170,8 +170,11 @@ static bool check_connection(const struct tls_case *c, struct fault *fault) {
                          "default settings take no tickets: they are the library's already");
     if (c->anti_replay && c->transfer_bytes != 0)
         return fault_set(fault, FAULT_ERROR, "anti_replay takes no transfer_bytes");
-    if (c->context == CONTEXT_THREAD && c->threads == 1)
-        return fault_set(fault, FAULT_ERROR, "context=thread needs threads");
+    if ((c->context == CONTEXT_THREAD || c->context == CONTEXT_LIBRARY) && c->threads == 1)
+        return fault_set(fault, FAULT_ERROR, "context=%s needs threads",
+                         c->context == CONTEXT_THREAD ? "thread" : "library");
+    if (c->context == CONTEXT_POOL && c->threads < POOL_THREADS)
+        return fault_set(fault, FAULT_ERROR, "context=pool needs at least %d threads", POOL_THREADS);
     if (c->roles != ROLES_BOTH &&
         (c->tickets != TICKETS_NONE || c->transfer_bytes != 0 || c->context != CONTEXT_SHARED))
         return fault_set(fault, FAULT_ERROR,
@@ -287,6 +290,12 @@ bool case_check(const struct tls_case *c, struct fault *fault) {
     if (c->protocol == QUIC_V1 && !check_quic(c, fault))
         return false;
     return c->protocol == PROTOCOL_DEFAULT || check_tls_1_3(c, fault);
+}
+
+unsigned case_contexts(const struct tls_case *c) {
+    if (c->context == CONTEXT_POOL)
+        return c->threads < 2 * POOL_THREADS ? 2 : c->threads / POOL_THREADS;
+    return c->context == CONTEXT_THREAD || c->context == CONTEXT_LIBRARY ? c->threads : 1;
 }
 
 bool case_trust_store_is_taken(const struct tls_case *c, bool takes_folder, struct fault *fault) {

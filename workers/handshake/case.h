@@ -77,7 +77,8 @@ enum group {
 };
 enum resumption { RESUME_NONE, RESUME_SESSION_ID, RESUME_TICKET, RESUME_PSK, RESUME_PSK_DHE };
 enum tickets { TICKETS_NONE, TICKETS_DEFAULT }; /* of cases without resumption */
-enum sharing { CONTEXT_SHARED, CONTEXT_THREAD, CONTEXT_CONNECTION };
+enum sharing { CONTEXT_SHARED, CONTEXT_THREAD, CONTEXT_CONNECTION, CONTEXT_POOL, CONTEXT_LIBRARY };
+enum { POOL_THREADS = 4 }; /* that share a context of a pool; a case with a pool has at least as many */
 enum trust_store { TRUST_FILE, TRUST_FOLDER, TRUST_P11_KIT };
 enum roles { ROLES_BOTH, ROLES_CLIENT, ROLES_SERVER };
 
@@ -192,6 +193,9 @@ bool is_ml_dsa(enum key_type key_type);
 
 /* The IANA SignatureScheme that the case's certificate is made to sign with, "-", or NULL for the default. */
 const char *case_signature(const struct tls_case *tls_case);
+
+/* How many contexts its threads share: thread i has number i modulo so many. */
+unsigned case_contexts(const struct tls_case *tls_case);
 
 /* Is it TLS over a stream of bytes? Else it is DTLS, QUIC, or Bloom filter encryption. */
 bool case_is_tls(const struct tls_case *tls_case);

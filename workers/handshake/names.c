@@ -35,8 +35,11 @@ static const char *const resumptions[] = {[RESUME_NONE] = "none",
                                           [RESUME_PSK] = "psk",
                                           [RESUME_PSK_DHE] = "psk-dhe"};
 static const char *const ticket_words[] = {[TICKETS_NONE] = "none", [TICKETS_DEFAULT] = "default"};
-static const char *const sharings[] = {
-    [CONTEXT_SHARED] = "shared", [CONTEXT_THREAD] = "thread", [CONTEXT_CONNECTION] = "connection"};
+static const char *const sharings[] = {[CONTEXT_SHARED] = "shared",
+                                       [CONTEXT_THREAD] = "thread",
+                                       [CONTEXT_CONNECTION] = "connection",
+                                       [CONTEXT_POOL] = "pool",
+                                       [CONTEXT_LIBRARY] = "library"};
 static const char *const trust_stores[] = {
     [TRUST_FILE] = "file", [TRUST_FOLDER] = "folder", [TRUST_P11_KIT] = "p11-kit"};
 static const char *const roles[] = {

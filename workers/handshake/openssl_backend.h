@@ -11,7 +11,7 @@
 struct context {
     struct tls_case tls_case;
     char *folder;               /* of the material */
-    OSSL_LIB_CTX *library;      /* with the FIPS provider; NULL: OpenSSL's default one */
+    OSSL_LIB_CTX *library;      /* its own, be it with the FIPS provider; NULL: OpenSSL's default one */
     SSL_CTX *configurations[2]; /* by role */
     BIGNUM *dh_prime;           /* of custom parameters, else NULL */
     struct der {
@@ -75,6 +75,8 @@ bool openssl_proves_psk(const struct side *side, struct negotiated *out, struct 
 
 /* A library context in which nothing but the FIPS provider's algorithms can be had; NULL and a fault. */
 OSSL_LIB_CTX *openssl_fips_library(struct fault *fault);
+/* Another one as the default one is. */
+OSSL_LIB_CTX *openssl_library(struct fault *fault);
 /* That it does not shows only when a key is made of them. */
 bool openssl_fips_takes_dh(OSSL_LIB_CTX *library, EVP_PKEY *parameters);
 void openssl_fips_free(OSSL_LIB_CTX *library);

@@ -1,4 +1,4 @@
-/* The FIPS provider, in a library context of its own, so that a worker may have cases with and without it
+/* Library contexts. The FIPS provider has one of its own, so that a worker may have cases with and without it
  * one after the other. Its configuration lies beside its module in the folder that the worker runs in. */
 #include "openssl_backend.h"
 
@@ -54,6 +54,13 @@ OSSL_LIB_CTX *openssl_fips_library(struct fault *fault) {
     return NULL;
 }
 
+OSSL_LIB_CTX *openssl_library(struct fault *fault) {
+    OSSL_LIB_CTX *library = OSSL_LIB_CTX_new();
+    if (library == NULL)
+        openssl_fault(fault, FAULT_ERROR, "no library context");
+    return library;
+}
+
 bool openssl_fips_takes_dh(OSSL_LIB_CTX *library, EVP_PKEY *parameters) {
     EVP_PKEY *key = NULL;
     EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_pkey(library, parameters, NULL);
@@ -69,6 +76,11 @@ void openssl_fips_free(OSSL_LIB_CTX *library) {
 }
 
 #else
+
+OSSL_LIB_CTX *openssl_library(struct fault *fault) {
+    fault_set(fault, FAULT_UNSUPPORTED, "OpenSSL before 3.0 has no library contexts");
+    return NULL;
+}
 
 OSSL_LIB_CTX *openssl_fips_library(struct fault *fault) {
     fault_set(fault, FAULT_UNSUPPORTED, "OpenSSL before 3.0 has no FIPS provider");

@@ -7,7 +7,8 @@
 
 static bool make_pairs(struct prepared *p, struct fault *fault) {
     for (unsigned i = 0; i < p->tls_case.threads; i++) {
-        struct context *context = p->others[i] != NULL ? p->others[i] : p->context;
+        unsigned number = i % case_contexts(&p->tls_case);
+        struct context *context = number == 0 ? p->context : p->others[number];
         p->pairs[i] = pair_new(p->backend, context, &p->tls_case, false);
         if (p->pairs[i] == NULL)
             return fault_set(fault, FAULT_ERROR, "out of memory");
@@ -16,9 +17,12 @@ static bool make_pairs(struct prepared *p, struct fault *fault) {
 }
 
 static bool make_contexts(struct prepared *p, const char *material, struct fault *fault) {
+    bool has_library_contexts = p->backend->traits != NULL && p->backend->traits->library_contexts;
+    if (p->tls_case.context == CONTEXT_LIBRARY && !has_library_contexts)
+        return fault_set(fault, FAULT_UNSUPPORTED, "this library has no library contexts");
     if ((p->context = p->backend->setup(&p->tls_case, material, fault)) == NULL)
         return false;
-    for (unsigned i = 1; p->tls_case.context == CONTEXT_THREAD && i < p->tls_case.threads; i++) {
+    for (unsigned i = 1; i < case_contexts(&p->tls_case); i++) {
         if ((p->others[i] = p->backend->setup(&p->tls_case, material, fault)) == NULL)
             return false;
     }

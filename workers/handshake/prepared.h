@@ -8,7 +8,7 @@
 struct prepared {
     const struct backend *backend;
     struct context *context;             /* NULL: nothing is set up */
-    struct context *others[THREADS_MAX]; /* those of further threads with CONTEXT_THREAD */
+    struct context *others[THREADS_MAX]; /* further ones of the case (case_contexts) */
     struct tls_case tls_case;
     struct negotiated wanted;
     struct pair *pairs[THREADS_MAX]; /* one a thread */

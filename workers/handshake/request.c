@@ -168,7 +168,7 @@ static const struct key setup_keys[] = {
     {"trust_anchors", store_trust_anchors, "0 to 1000"},
     {"tickets", store_tickets, "none or default"},
     {"transfer_bytes", store_transfer_bytes, "0 to 16777216"},
-    {"context", store_context, "shared, thread or connection"},
+    {"context", store_context, "shared, thread, connection, pool or library"},
     {"roles", store_roles, "both, client or server"},
     {"certificate_names", store_certificate_names, "1 to 1000"},
     {"certificate_policies", store_certificate_policies, "0 to 50"},

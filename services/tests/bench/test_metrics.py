@@ -6,6 +6,7 @@ import pytest
 
 from bench import metrics, report
 from bench.__main__ import REPORT, ROOT
+from bench.ages import loop_ages
 from bench.metrics import BESIDE, ECDSA, HELD, SERVED, TRANSFER, Compared, Program, counted, loop_costs
 from kexbench.domain.samples import Metric
 from tests.bench.test_connections import a_turn
@@ -24,6 +25,7 @@ TOTALS = {
     "client_held_bytes": 806_576,
     "server_held_bytes": 746_992,
 }
+AN_AGE = {"young_heap_bytes": 363_008, "old_heap_bytes": 363_008, "growth_bytes": 0}
 
 
 @pytest.mark.parametrize("metric", Metric)
@@ -40,6 +42,8 @@ def test_the_programs_give_the_metrics_that_they_are_named_for() -> None:
     assert set(loop_costs(a_turn())) == of_loop
     of_counts = {metric for metric, program in BESIDE.items() if program is Program.COUNTS}
     assert set(counted(TOTALS)) == of_counts
+    of_ages = {metric for metric, program in BESIDE.items() if program is Program.AGE}
+    assert set(loop_ages({"young_cpu_ns": 1, "old_cpu_ns": 2}, AN_AGE)) == of_ages
 
 
 def test_what_is_held_is_divided_by_the_connections_held_and_the_rest_by_those_made() -> None:
@@ -71,6 +75,10 @@ def test_times_of_the_loop_are_those_of_one_connection() -> None:
         (Metric.SERVER_BYTES, 707.2, 707, False),
         (Metric.CLIENT_COUNTED_INSTRUCTIONS, 4_479_304, 4_340_004, True),
         (Metric.CPU_NS, 100, 300, False),
+        (Metric.OLD_HEAP_BYTES, 363_008, 366_184, False),
+        (Metric.OLD_HEAP_BYTES, 363_008, 371_000, True),
+        (Metric.GROWTH_BYTES, 0, 0, False),
+        (Metric.GROWTH_BYTES, 0, 24, True),
     ],
 )
 def test_a_number_that_no_machine_explains_may_not_differ(

@@ -78,6 +78,11 @@ def test_it_has_as_many_connections_over_a_path_since_percentiles_depend_on_thei
     assert planned(a_confirming_run()).measure.connections == MEASURE.connections
 
 
+def test_it_ages_contexts_as_the_run_did() -> None:
+    plan = planned(a_confirming_run(measure=MEASURE.model_copy(update={"age": 1000})))
+    assert (plan.measure.age, planned(a_confirming_run()).measure.age) == (1000, 0)
+
+
 def test_a_long_name_is_cut_to_what_a_spec_may_be_called() -> None:
     assert planned(a_confirming_run(name="a" * 55 + "-b-c")).spec_name == f"confirm-{'a' * 55}"
 

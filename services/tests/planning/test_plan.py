@@ -29,6 +29,7 @@ from kexbench.domain.dimensions import (
 from kexbench.domain.plans import MOST_BLOCK_SUBJECTS, SENTINEL, Plan, plan_id_of
 from kexbench.planning import expand, pack
 from kexbench.planning.documents import DocumentError
+from kexbench.planning.estimate import handshake_seconds
 from tests.builders import REFERENCE, SPEC, a_plan
 
 
@@ -378,3 +379,40 @@ def test_connections_over_a_path_take_their_time() -> None:
 def test_a_plan_without_paths_has_the_id_that_it_always_had() -> None:
     assert plan_id_of(a_plan()) == a_plan().plan_id
     assert a_plan(with_paths('"-"', 500)).plan_id != a_plan(with_paths('"-"', 501)).plan_id
+
+
+def aged(age: int, more: str = "", matrix: str = "") -> Plan:
+    text = PATHS.replace("path: [PATHS]", f"resumption: [psk-dhe]{matrix}").replace(
+        "connections: CONNECTIONS", f"age: {age}{more}"
+    )
+    return a_plan(text)
+
+
+def test_connections_that_age_a_context_take_their_time() -> None:
+    few, many = aged(20_000), aged(1_020_000)
+    assert (few.measure.age, many.measure.age) == (20_000, 1_020_000)
+    assert many.estimated_s - few.estimated_s == pytest.approx(
+        2 * 1_000_000 * handshake_seconds(few.cases[0]), rel=0.01
+    )
+    threads = aged(1_000_000, matrix=", threads: [2]")
+    assert threads.estimated_s == aged(100, matrix=", threads: [2]").estimated_s
+
+
+@pytest.mark.parametrize(
+    ("age", "more", "fault"),
+    [
+        (99, "", "greater than or equal to 100"),
+        (10_000_001, "", "less than or equal to 10000000"),
+        (1000, ", instrument: instructions", "measure.age: only instrument: time ages a context"),
+    ],
+)
+def test_an_age_that_nobody_can_measure_is_a_fault(age: int, more: str, fault: str) -> None:
+    with pytest.raises(DocumentError, match=fault):
+        aged(age, more)
+
+
+def test_a_plan_without_an_age_has_the_id_that_it_always_had() -> None:
+    plan = a_plan()
+    assert plan_id_of(plan) != plan_id_of(
+        plan.model_copy(update={"measure": plan.measure.model_copy(update={"age": 100})})
+    )

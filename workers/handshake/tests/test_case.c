@@ -204,6 +204,8 @@ static void settings(void) {
     refused(FAULT_ERROR, ECDHE_1_3 "tickets=default resumption=psk",
             "a resumption takes neither verification nor tickets nor context");
     refused(FAULT_ERROR, ECDHE_1_3 "context=thread", "context=thread needs threads");
+    refused(FAULT_ERROR, ECDHE_1_3 "context=library", "context=library needs threads");
+    refused(FAULT_ERROR, ECDHE_1_3 "context=pool threads=3", "context=pool needs at least 4 threads");
     refused(FAULT_ERROR, ECDHE_1_3 "transfer_bytes=1 resumption=psk-dhe early_data_bytes=9 anti_replay=yes",
             "anti_replay takes no transfer_bytes");
     refused(FAULT_ERROR, ECDHE_1_3 "transfer_bytes=1 roles=client",

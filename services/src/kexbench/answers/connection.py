@@ -102,14 +102,14 @@ def part_labels(parts: Sequence[Part]) -> list[str]:
 
 def _label(part: Part) -> str:
     case, size = part.case, size_text(part.case.transfer_bytes)
+    contexts = {ContextUse.SHARED: "one context", ContextUse.POOL: "a pool of contexts"}
     words: dict[PartKind, str] = {
         "verification": f"verification, {case.chain_length} + 1 certificates",
         "context": "context for each connection" + (", verified" if case.verification else ""),
         "trust anchors": f"{case.trust_anchors} trust anchors instead of 1, "
         + ("loaded for each connection" if case.context is ContextUse.CONNECTION else "loaded once"),
         "transfer": f"transfer of {size}, {case.cipher}",
-        "threads": f"{case.threads} threads, "
-        + ("one context" if case.context is ContextUse.SHARED else "a context each"),
+        "threads": f"{case.threads} threads, {contexts.get(case.context, 'a context each')}",
     }
     if part.kind == "whole connection" and case.transfer_bytes:
         further = [written(row.label, value) for row, value in varied(case) if row.name != "transfer"]

@@ -116,7 +116,7 @@ def _curves_of(rows: Iterable[SampleRow], alone_rates: Mapping[_Place, float]) -
         fewest[alone] = min(fewest.get(alone, row.case), row.case, key=lambda case: case.threads)
         places.setdefault(alone, row_order(row))
     for alone, lines in curves.items():  # with one thread, sharing a context or not is the same case
-        if alone.context is ContextUse.THREAD:
+        if alone.context not in (ContextUse.SHARED, ContextUse.CONNECTION):
             shared = curves.get(alone.model_copy(update={"context": ContextUse.SHARED}), {})
             for subject, curve in lines.items():
                 curve[1].extend(shared.get(subject, {}).get(1, ()))

@@ -55,7 +55,12 @@ _RESUMED = {
     Resumption.PSK: "resumed with PSK",
     Resumption.PSK_DHE: "resumed with PSK and key share",
 }
-_CONTEXTS = {ContextUse.THREAD: "a context for each thread", ContextUse.CONNECTION: "a context for each connection"}
+_CONTEXTS = {
+    ContextUse.THREAD: "a context for each thread",
+    ContextUse.CONNECTION: "a context for each connection",
+    ContextUse.POOL: "a pool of contexts",
+    ContextUse.LIBRARY: "a library context for each thread",
+}
 _PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 

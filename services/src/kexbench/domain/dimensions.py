@@ -202,11 +202,14 @@ class Tickets(StrEnum):
 
 
 class ContextUse(StrEnum):
-    """What shares a context, that is configuration, certificate and key: all threads, one thread, or one connection."""
+    """What shares a context, that is configuration, certificate and key: all threads, one thread, one connection, or
+    some threads of a pool. With LIBRARY each thread has a library context of its own as well."""
 
     SHARED = "shared"
     THREAD = "thread"
     CONNECTION = "connection"
+    POOL = "pool"
+    LIBRARY = "library"
 
 
 class TrustStore(StrEnum):

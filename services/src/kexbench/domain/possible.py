@@ -40,6 +40,8 @@ QUIC_EARLY_DATA_MAX = 10_260
 """The worker's own limit (EARLY_WINDOW_BYTES): a first congestion window of RFC 9002, section 7.2."""
 EVERY_CONNECTION = 100
 """The percentage of connections that resume where a case has a resumption and says no more."""
+POOL_THREADS = 4
+"""That share a context of a pool, which has two of them at least (case_contexts of the worker)."""
 HYBRID_KEY_EXCHANGES = (KeyExchange.RSA, KeyExchange.DHE_RSA, KeyExchange.ECDHE_RSA)
 """What clients can negotiate with the RSA certificate of a server that has an ECDSA one too."""
 HAPROXY_BYTES = 15_360
@@ -211,7 +213,14 @@ def _connection(case: Case) -> Rules:
         (resumed and case.context is not ContextUse.SHARED, "a resumption needs a shared context"),
         (tickets and case.protocol is Protocol.DEFAULT, "default settings already issue the library's tickets"),
         (case.anti_replay and case.transfer_bytes > 0, "anti-replay allows no transfer after the handshake"),
-        (case.context is ContextUse.THREAD and case.threads == 1, "a context for each thread needs several threads"),
+        (
+            case.context in (ContextUse.THREAD, ContextUse.LIBRARY) and case.threads == 1,
+            "a context for each thread needs several threads",
+        ),
+        (
+            case.context is ContextUse.POOL and case.threads < POOL_THREADS,
+            f"a pool of contexts needs at least {POOL_THREADS} threads",
+        ),
         (peer and tickets, "a peer allows no tickets"),
         (peer and case.transfer_bytes > 0, "a peer allows no transfer"),
         (peer and case.context is not ContextUse.SHARED, "a peer allows only a shared context"),

@@ -1,0 +1,71 @@
+"""A context that ages, beside a loop of resumptions by session id that shares no code with the worker."""
+
+import json
+import os
+import statistics
+import subprocess
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+from bench.detection import no_load
+from bench.machine import BenchError
+from bench.peers import plain_words
+from kexbench.domain.ages import points_of
+from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.metrics import AGED, Metric
+from kexbench.runner.invocation import measure_invocation
+from kexbench.runner.order import Turn
+from kexbench.runner.participant import Setting
+
+CONNECTIONS = 20_000
+RESUMED = Case.model_validate(
+    {
+        "protocol": Protocol.TLS_1_2,
+        "key_exchange": KeyExchange.ECDHE_RSA,
+        "rsa_bits": 2048,
+        "group": "P-256",
+        "resumption": "session-id",
+    }
+)
+
+
+def compare_ages(
+    program: Path, setting: Setting, subject: str, invocations: int
+) -> tuple[Mapping[Metric, float], Mapping[Metric, float]]:
+    """What the program and kexbench tell, the medians of invocations in which they take turns. Raises BenchError."""
+    theirs: dict[Metric, list[float]] = defaultdict(list)
+    ours: dict[Metric, list[float]] = defaultdict(list)
+    measure = setting.job_input.measure.model_copy(update={"age": CONNECTIONS})
+    job_input = setting.job_input.model_copy(update={"measure": measure})
+    for number in range(invocations):
+        for metric, value in loop_ages(_run(program, setting, "time"), _run(program, setting, "heap")).items():
+            theirs[metric].append(value)
+        turn = Turn(setting.case.case_id, (subject,), number)
+        invocation = measure_invocation(job_input, turn, setting.cpus, setting.log, no_load)
+        for outcome in invocation.outcomes:
+            raise BenchError(f"{invocation.case_id}: {outcome.kind}: {outcome.reason}")
+        for sample in invocation.samples:
+            if sample.metric in AGED:
+                ours[sample.metric].append(sample.cost)
+    return _medians(theirs), _medians(ours)
+
+
+def loop_ages(time: Mapping[str, float], heap: Mapping[str, float]) -> dict[Metric, float]:
+    """The metrics of an age, from what the loop tells in its two runs."""
+    return {Metric(name): value for name, value in {**time, **heap}.items()}
+
+
+def _run(program: Path, setting: Setting, counts: str) -> dict[str, float]:
+    _protocol, *words = plain_words(setting)
+    command = [str(program), *words, str(CONNECTIONS), str(points_of(CONNECTIONS)), counts]
+    environment = {**os.environ, "OPENSSL_CONF": "/dev/null"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"{program.name}: {done.stderr.strip()[-500:]}")
+    numbers: dict[str, float] = json.loads(done.stdout)
+    return numbers
+
+
+def _medians(values: Mapping[Metric, list[float]]) -> dict[Metric, float]:
+    return {metric: statistics.median(each) for metric, each in values.items()}
