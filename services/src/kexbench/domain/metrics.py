@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Self
 
-from kexbench.domain.profiles import CountedSide
+from kexbench.domain.instruments import CountedSide, Instrument
 
 Unit = Literal["ns", "bytes", "count"]
 Side = Literal["both", "client", "server"]
@@ -23,6 +23,7 @@ class MetricGroup(StrEnum):
     MEMORY = "Memory"
     COUNTERS = "Hardware counters"
     CALLGRIND = "Counted by callgrind"
+    ALLOCATIONS = "Counted allocations"
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,10 @@ class OverPath:
 
 @dataclass(frozen=True)
 class Counted:
-    """From callgrind, in runs whose instrument it is: the sum over the sides."""
+    """From an instrument that counts, in its runs: the sum over its parts."""
 
     sides: tuple[CountedSide, ...]
+    by: Instrument = Instrument.INSTRUCTIONS
 
 
 @dataclass(frozen=True)
@@ -108,12 +110,14 @@ class MetricRow:
     """Whether alerts screen it, unless a spec names metrics."""
 
 
-_TIME, _CONNECTION, _SERVER, _PATH, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND = MetricGroup
+_TIME, _CONNECTION, _SERVER, _PATH, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND, _ALLOCATIONS = MetricGroup
 _WIRE_BYTES = Exact(relevant=0.005, tolerance=4)
 _WHOLE = Exact(relevant=0.0, tolerance=0.5)
 """Of records and round trips, which are whole."""
 _ALLOCATED = Exact(relevant=0.02, tolerance=2)
 _HELD = Exact(relevant=0.02, tolerance=64)
+_ASKED = Exact(relevant=0.001, tolerance=8)
+_KEPT = Exact(relevant=0.0, tolerance=4)
 _PEAK = Exact(relevant=0.02, tolerance=256)
 
 
@@ -588,6 +592,49 @@ class Metric(StrEnum):
         "Instructions of making and freeing objects, counted by callgrind",
         "instructions of making and freeing objects per handshake, counted by callgrind",
         Counted(("objects",)),
+    )
+    ALLOCATED_BYTES = MetricRow(
+        "allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated, both sides",
+        "bytes that both sides of a handshake allocate",
+        Counted(("client", "server"), Instrument.ALLOCATIONS),
+        decides="both",
+        exact=_ASKED,
+    )
+    CLIENT_ALLOCATED_BYTES = MetricRow(
+        "client_allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated by the client",
+        "bytes that the client of a handshake allocates",
+        Counted(("client",), Instrument.ALLOCATIONS),
+        decides="client",
+        exact=_ASKED,
+    )
+    SERVER_ALLOCATED_BYTES = MetricRow(
+        "server_allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated by the server",
+        "bytes that the server of a handshake allocates",
+        Counted(("server",), Instrument.ALLOCATIONS),
+        decides="server",
+        exact=_ASKED,
+    )
+    OBJECTS_ALLOCATED_BYTES = MetricRow(
+        "objects_allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated by making and freeing objects",
+        "bytes that making and freeing the objects of a handshake allocates",
+        Counted(("objects",), Instrument.ALLOCATIONS),
+        exact=_ASKED,
+    )
+    KEPT_BYTES = MetricRow(
+        "kept_bytes",
+        _ALLOCATIONS,
+        "Bytes kept after a connection was freed",
+        "bytes that a connection leaves allocated after it was freed",
+        Counted(("kept",), Instrument.ALLOCATIONS),
+        exact=_KEPT,
     )
 
 

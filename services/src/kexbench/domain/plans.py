@@ -11,6 +11,7 @@ from pydantic import Field
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.metrics import Side
 from kexbench.domain.numbers import Count, Finite, Large
 
@@ -50,14 +51,6 @@ class Isolation(StrEnum):
 
     EXCLUSIVE = "exclusive"
     BEST_EFFORT = "best-effort"
-
-
-class Instrument(StrEnum):
-    """What decides whether a cost changed."""
-
-    TIME = "time"
-    INSTRUCTIONS = "instructions"
-    """Counted by callgrind, function by function. It needs no quiet machine."""
 
 
 def least_handshakes(handshake_ns: float) -> int:
@@ -101,7 +94,7 @@ class Measure(Frozen):
     isolation: Isolation = Field(
         Isolation.EXCLUSIVE, description="whether a job needs CPUs of its own; enforced only on a cluster"
     )
-    instrument: Instrument = Field(Instrument.TIME, description="CPU time, or counted instructions")
+    instrument: Instrument = Field(Instrument.TIME, description="CPU time, or what is counted")
     jobs: Count = Field(
         JOBS_PER_CELL, description="the fewest jobs that share the invocations of a cell, if there are as many"
     )

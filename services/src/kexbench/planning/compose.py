@@ -10,13 +10,13 @@ from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import NOTHING, KeyExchange, Method, Protocol
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import (
     BATCH_NS,
     BATCHES,
     JOBS_PER_CELL,
     PATH_CONNECTIONS,
-    Instrument,
     Isolation,
     Measure,
 )

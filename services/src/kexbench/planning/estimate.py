@@ -3,26 +3,27 @@
 from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import CpuFeatures
 from kexbench.domain.dimensions import NOTHING, ContextUse, Resumption
+from kexbench.domain.instruments import INSTRUMENTS, Instrument
 from kexbench.domain.paths import interval_ns
 from kexbench.domain.plans import (
     WARM_UP_BATCHES,
-    Instrument,
     Measure,
     Plan,
     examined_handshakes,
     least_handshakes,
 )
-from kexbench.domain.profiles import ROOTS
 
 INVOCATION_OVERHEAD_S = 0.05
 """Seconds for the start, set-up and probe handshake of one worker."""
 OVERLOOKED_S = 1.0
 """An untimed pass of this length is not estimated. With it, plans of earlier releases would have another id."""
-COUNTED_RUNS = 2 * len(ROOTS)
+COUNTED_RUNS = 2 * len(INSTRUMENTS[Instrument.INSTRUCTIONS].parts)
 """Of a worker under callgrind: two of different length for each side, and for the objects."""
 COUNTING_OVERHEAD_S = 1.5
 COUNTED_HANDSHAKES = 20 * 50
 """Handshakes of such a run, in native time: it is fifty times slower."""
+PROFILED_HANDSHAKES = 4 * 20
+"""Handshakes of a profile that the worker counts itself, with those before and after."""
 _FLIGHT_BYTES, _ROUND_TRIPS = 4000, 5
 """A guess of what a server sends in a handshake over a path, and of the round trips of a connection."""
 _SLOWER_CPU = {CpuFeatures.X86_64_V2: 3.0, CpuFeatures.X86_64_V3: 2.0}
@@ -49,6 +50,8 @@ def job_seconds(plan: Plan) -> dict[str, float]:
 def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     """Seconds of measuring all invocations of a case on one node."""
     handshake_s = handshake_seconds(case)
+    if measure.instrument.counts and measure.instrument is not Instrument.INSTRUCTIONS:
+        return (INVOCATION_OVERHEAD_S + PROFILED_HANDSHAKES * handshake_s) * subjects * measure.invocations
     if measure.instrument is Instrument.INSTRUCTIONS:
         return COUNTED_RUNS * (COUNTING_OVERHEAD_S + COUNTED_HANDSHAKES * handshake_s) * subjects * measure.invocations
     at_its_end = case.concurrency if case.has_server else 1

@@ -27,6 +27,7 @@ from kexbench.domain.dimensions import (
     PairingGroup,
     Protocol,
 )
+from kexbench.domain.instruments import COUNTING, Instrument
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import Library
 from kexbench.domain.metrics import OF_EMULATOR, Metric
@@ -36,7 +37,6 @@ from kexbench.domain.plans import (
     JOBS_PER_CELL,
     MOST_BLOCK_SUBJECTS,
     PATH_CONNECTIONS,
-    Instrument,
     Isolation,
 )
 from kexbench.domain.pools import LOCAL, PoolName
@@ -179,7 +179,10 @@ class MeasureSpec(Written):
             "not": {
                 "anyOf": [
                     {"required": ["invocations", "resolve"]},
-                    {"required": ["instrument", "resolve"], "properties": {"instrument": {"const": "instructions"}}},
+                    {
+                        "required": ["instrument", "resolve"],
+                        "properties": {"instrument": {"enum": [str(each) for each in COUNTING]}},
+                    },
                 ]
             }
         }
@@ -214,8 +217,8 @@ class MeasureSpec(Written):
     instrument: Annotated[
         Instrument,
         Field(
-            description="what decides: time is CPU time; instructions are counted by callgrind, function by function, "
-            "and need no quiet machine"
+            description="what decides: time is CPU time; instructions are counted by callgrind, and allocations by the "
+            "worker, function by function. Counts need no quiet machine"
         ),
     ] = Instrument.TIME
     jobs: Annotated[

@@ -24,6 +24,7 @@ from kexbench.runner.records import (
     Hello,
     Load,
     PathConnections,
+    Profiled,
     Ready,
     Record,
     Refused,
@@ -36,7 +37,7 @@ SECONDS_PER_KEY_BIT = 0.001
 BATCH_TIMEOUT_S = 30.0
 MAX_HANDSHAKES = 100_000
 ROLES = ("client", "server")
-_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load, PathConnections)
+_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load, PathConnections, Profiled)
 
 
 class Dropped(Exception):
