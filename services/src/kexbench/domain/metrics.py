@@ -24,6 +24,7 @@ class MetricGroup(StrEnum):
     COUNTERS = "Hardware counters"
     CALLGRIND = "Counted by callgrind"
     ALLOCATIONS = "Counted allocations"
+    ATOMICS = "Counted atomic operations"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Counted:
 
     sides: tuple[CountedSide, ...]
     by: Instrument = Instrument.INSTRUCTIONS
+    total: Literal["amount", "calls"] = "amount"
+    """Of a part's profile, in all functions."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,19 @@ class MetricRow:
     """Whether alerts screen it, unless a spec names metrics."""
 
 
-_TIME, _CONNECTION, _SERVER, _PATH, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND, _ALLOCATIONS = MetricGroup
+(
+    _TIME,
+    _CONNECTION,
+    _SERVER,
+    _PATH,
+    _WIRE,
+    _STRUCTURE,
+    _MEMORY,
+    _COUNTERS,
+    _CALLGRIND,
+    _ALLOCATIONS,
+    _ATOMICS,
+) = MetricGroup
 _WIRE_BYTES = Exact(relevant=0.005, tolerance=4)
 _WHOLE = Exact(relevant=0.0, tolerance=0.5)
 """Of records and round trips, which are whole."""
@@ -119,6 +134,9 @@ _HELD = Exact(relevant=0.02, tolerance=64)
 _ASKED = Exact(relevant=0.001, tolerance=8)
 _KEPT = Exact(relevant=0.0, tolerance=4)
 _PEAK = Exact(relevant=0.02, tolerance=256)
+_SHARED = Exact(relevant=0.01, tolerance=2)
+_ATOMIC = Exact(relevant=0.02, tolerance=16)
+"""The allocator's, which depend on what was freed before, are among them."""
 
 
 class Metric(StrEnum):
@@ -635,6 +653,57 @@ class Metric(StrEnum):
         "bytes that a connection leaves allocated after it was freed",
         Counted(("kept",), Instrument.ALLOCATIONS),
         exact=_KEPT,
+    )
+    SHARED_ATOMIC_OPERATIONS = MetricRow(
+        "shared_atomic_operations",
+        _ATOMICS,
+        "Atomic operations on shared memory",
+        "atomic operations per handshake on memory that threads share, with making and freeing its objects",
+        Counted(("client", "server", "objects"), Instrument.ATOMICS),
+        decides="both",
+        exact=_SHARED,
+    )
+    CLIENT_SHARED_ATOMIC_OPERATIONS = MetricRow(
+        "client_shared_atomic_operations",
+        _ATOMICS,
+        "Atomic operations of the client on shared memory",
+        "atomic operations of the client per handshake on memory that threads share",
+        Counted(("client",), Instrument.ATOMICS),
+        decides="client",
+        exact=_SHARED,
+    )
+    SERVER_SHARED_ATOMIC_OPERATIONS = MetricRow(
+        "server_shared_atomic_operations",
+        _ATOMICS,
+        "Atomic operations of the server on shared memory",
+        "atomic operations of the server per handshake on memory that threads share",
+        Counted(("server",), Instrument.ATOMICS),
+        decides="server",
+        exact=_SHARED,
+    )
+    OBJECTS_SHARED_ATOMIC_OPERATIONS = MetricRow(
+        "objects_shared_atomic_operations",
+        _ATOMICS,
+        "Atomic operations of making and freeing objects on shared memory",
+        "atomic operations of making and freeing objects per handshake on memory that threads share",
+        Counted(("objects",), Instrument.ATOMICS),
+        exact=_SHARED,
+    )
+    BUSIEST_ATOMIC_OPERATIONS = MetricRow(
+        "busiest_atomic_operations",
+        _ATOMICS,
+        "Atomic operations on the busiest object",
+        "atomic operations per handshake on the one shared object that has most of them",
+        Counted(("busiest",), Instrument.ATOMICS),
+        exact=_SHARED,
+    )
+    ATOMIC_OPERATIONS = MetricRow(
+        "atomic_operations",
+        _ATOMICS,
+        "Atomic operations",
+        "atomic operations per handshake, on shared memory or not",
+        Counted(("client", "server", "objects"), Instrument.ATOMICS, total="calls"),
+        exact=_ATOMIC,
     )
 
 

@@ -47,13 +47,18 @@ EXPLAINS: Mapping[MetricGroup, Instrument] = {
     MetricGroup.CALLGRIND: Instrument.INSTRUCTIONS,
     MetricGroup.MEMORY: Instrument.ALLOCATIONS,
     MetricGroup.ALLOCATIONS: Instrument.ALLOCATIONS,
+    MetricGroup.ATOMICS: Instrument.ATOMICS,
 }
 """The instrument whose functions explain a change of a metric, by its group. Nothing counts the others by function."""
 _HELD: Mapping[Metric, tuple[CountedSide, ...]] = {
     Metric.CLIENT_HELD_BYTES: ("client_held",),
     Metric.SERVER_HELD_BYTES: ("server_held",),
 }
-_MORE = {Instrument.INSTRUCTIONS: "slower", Instrument.ALLOCATIONS: "need more memory"}
+_MORE = {
+    Instrument.INSTRUCTIONS: "slower",
+    Instrument.ALLOCATIONS: "need more memory",
+    Instrument.ATOMICS: "share more among threads",
+}
 
 
 def explaining_instrument(metric: Metric) -> Instrument | None:
