@@ -1,5 +1,5 @@
-"""Runs that explain an alert: they count both versions in the cases that became most expensive, with the instrument that fits the
-alert's metric. Pure."""
+"""Runs that explain an alert: they count both versions in the cases that became most expensive, with the instrument that
+fits the alert's metric. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
