@@ -22,7 +22,7 @@ from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import plain_words
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
-from kexbench.domain.metrics import LATENCIES, OVER_PATH
+from kexbench.domain.metrics import LATENCIES, OVER_PATH, MetricGroup
 from kexbench.domain.plans import SERVED_BATCH_NS, WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.counting import FEWER, MORE, count_invocation
@@ -116,6 +116,7 @@ OF_THREADS = "only cases of several threads have it; the section on threads has 
 OWN_THREADS = (
     "OpenSSL has no threads of its own; Go has, whose own benchmark is beside it in stacks-beside-their-own-programs.md"
 )
+BY_DEBUGGER = "a debugger counts it in plain_atomics.c, which steps for minutes: `make plain-atomics`"
 OVER_A_PATH = (
     "only cases with a path have it; a plain loop and curl are beside its times in paths-beside-a-plain-program.md"
 )
@@ -126,6 +127,7 @@ BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys(LATENCIES, Program.CLIENT),
     **dict.fromkeys(_HARDWARE, NO_OTHER),
     **dict.fromkeys(OVER_PATH, OVER_A_PATH),
+    **dict.fromkeys((metric for metric in Metric if metric.row.group is MetricGroup.ATOMICS), BY_DEBUGGER),
     Metric.ALONE_NS: OF_THREADS,
     Metric.BACKGROUND_CPU_NS: OWN_THREADS,
 }
