@@ -22,6 +22,7 @@ from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import plain_words
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.metrics import LATENCIES, OVER_PATH, MetricGroup
 from kexbench.domain.plans import SERVED_BATCH_NS, WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation, Metric
@@ -96,6 +97,13 @@ _HEAP = (
     Metric.CLIENT_HELD_BYTES,
     Metric.SERVER_HELD_BYTES,
 )
+_ALLOCATED = (
+    Metric.ALLOCATED_BYTES,
+    Metric.CLIENT_ALLOCATED_BYTES,
+    Metric.SERVER_ALLOCATED_BYTES,
+    Metric.OBJECTS_ALLOCATED_BYTES,
+    Metric.KEPT_BYTES,
+)
 _COUNTED = {
     Metric.CLIENT_COUNTED_INSTRUCTIONS: "turn_of_client",
     Metric.SERVER_COUNTED_INSTRUCTIONS: "turn_of_server",
@@ -122,7 +130,7 @@ OVER_A_PATH = (
 )
 BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_TIMES, *_TRANSFERS), Program.CONNECTION),
-    **dict.fromkeys((*_WIRE, *_HEAP), Program.COUNTS),
+    **dict.fromkeys((*_WIRE, *_HEAP, *_ALLOCATED), Program.COUNTS),
     **dict.fromkeys((*_COUNTED, Metric.COUNTED_INSTRUCTIONS), Program.CALLGRIND),
     **dict.fromkeys(LATENCIES, Program.CLIENT),
     **dict.fromkeys(_HARDWARE, NO_OTHER),
@@ -145,7 +153,7 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        return self.ours / self.theirs
+        return self.ours / self.theirs if self.theirs else 1.0 + (self.ours != 0)
 
     @property
     def differs(self) -> bool:
@@ -172,9 +180,14 @@ def compare_metrics(machine: Machine, plain: Path, scale: Scale) -> Iterator[str
         setting = machine.setting(case, {SUBJECT: kit}, 3)
         theirs, ours = _counts(plain / "plain_counts", setting), _invocation(setting, examines=True)
         yield from (Compared(metric, case, theirs[metric], ours[metric]) for metric in (*_WIRE, *_HEAP))
+        ours = _invocation(setting, instrument=Instrument.ALLOCATIONS)
+        yield from (Compared(metric, case, theirs[metric], ours[metric]) for metric in _ALLOCATED)
     yield f"instructions of {ECDSA.label}"
     setting = machine.setting(ECDSA, {SUBJECT: kit}, 3)
-    theirs, ours = _instructions(plain / "plain_counts", setting), _invocation(setting, counts=True)
+    theirs, ours = (
+        _instructions(plain / "plain_counts", setting),
+        _invocation(setting, instrument=Instrument.INSTRUCTIONS),
+    )
     yield from (Compared(metric, ECDSA, theirs[metric], ours[metric]) for metric in theirs)
     yield f"latencies of {SERVED.label}"
     program = machine.installation.servers().add(Server.NGINX, kit.manifest.ref, kit.manifest)
@@ -183,11 +196,13 @@ def compare_metrics(machine: Machine, plain: Path, scale: Scale) -> Iterator[str
     yield from (Compared(metric, SERVED, theirs[metric], ours[metric]) for metric in LATENCIES)
 
 
-def _invocation(setting: Setting, *, examines: bool = False, counts: bool = False) -> Numbers:
+def _invocation(setting: Setting, *, examines: bool = False, instrument: Instrument = Instrument.TIME) -> Numbers:
     """What kexbench stores of a whole invocation."""
-    measure = count_invocation if counts else measure_invocation
+    method = count_invocation if instrument.counts else measure_invocation
     turn = Turn(setting.case.case_id, (SUBJECT,), 0, examines=examines)
-    return _costs(measure(setting.job_input, turn, setting.cpus, setting.log, no_load))
+    measure = setting.job_input.measure.model_copy(update={"instrument": instrument})
+    job_input = setting.job_input.model_copy(update={"measure": measure})
+    return _costs(method(job_input, turn, setting.cpus, setting.log, no_load))
 
 
 def _costs(invocation: Invocation) -> Numbers:
@@ -254,7 +269,8 @@ def _counts(program: Path, setting: Setting) -> Numbers:
 
 def counted(totals: Mapping[str, float]) -> Numbers:
     """The metrics of a connection, from the program's totals."""
-    by = {**dict.fromkeys((*_WIRE, *_HEAP), totals["connections"]), Metric.HEAP_PEAK_BYTES: 1}
+    totals = {**totals, Metric.ALLOCATED_BYTES: totals["client_allocated_bytes"] + totals["server_allocated_bytes"]}
+    by = {**dict.fromkeys((*_WIRE, *_HEAP, *_ALLOCATED), totals["connections"]), Metric.HEAP_PEAK_BYTES: 1}
     by |= dict.fromkeys((Metric.CLIENT_HELD_BYTES, Metric.SERVER_HELD_BYTES), totals["held"])
     return {metric: totals[metric] / divisor for metric, divisor in by.items()}
 

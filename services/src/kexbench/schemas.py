@@ -8,12 +8,12 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from kexbench.analysis.sentences import PLACES
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
-from kexbench.analysis.sentences import PLACES
 from kexbench.domain.dimensions import KINDS
-from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.instruments import INSTRUMENTS
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.metrics import Metric
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.channels import Channels

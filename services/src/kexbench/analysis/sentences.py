@@ -94,6 +94,7 @@ PLACES: Mapping[CountedSide, str] = {
     "client_held": "the {} that an open connection holds on the client",
     "server_held": "the {} that an open connection holds on the server",
     "kept": "the {} that a connection leaves when it is freed",
+    "busiest": "the {} on the busiest object",
 }
 
 

@@ -227,9 +227,11 @@ def _print(detail: RunDetail, counted: Sequence[CaseExplanation], functions: int
         for side in case.sides:
             title = _title(case, side)
             if side.parts:
-                out.print(parts_table(title, side, libraries, case.amounts))
+                out.print(parts_table(title, side, libraries, INSTRUMENTS[case.instrument].amounts))
                 title = f"{side_words(side.side)}, function by function"
-            out.print(_table(title, side, functions, case.call_words) if side.has_changed else Text(title))
+            out.print(
+                _table(title, side, functions, INSTRUMENTS[case.instrument].calls) if side.has_changed else Text(title)
+            )
             out.print()
     if any(side.parts for case in counted for side in case.sides):
         out.print(MATCHED_BY_NAME, style="dim")

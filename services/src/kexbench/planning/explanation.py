@@ -1,4 +1,4 @@
-"""Runs that explain an alert: they count both versions in the cases that became most expensive, with the instrument that
+"""Runs that explain an alert: they count both versions in the cases that became most expensive, by the instrument that
 fits the alert's metric. Pure."""
 
 from collections.abc import Mapping, Sequence
