@@ -23,7 +23,8 @@ from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import plain_words
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
-from kexbench.domain.metrics import AGED, LATENCIES, OVER_PATH
+from kexbench.domain.instruments import Instrument
+from kexbench.domain.metrics import AGED, LATENCIES, OVER_PATH, MetricGroup
 from kexbench.domain.plans import SERVED_BATCH_NS, WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.counting import FEWER, MORE, count_invocation
@@ -101,6 +102,13 @@ _HEAP = (
     Metric.CLIENT_HELD_BYTES,
     Metric.SERVER_HELD_BYTES,
 )
+_ALLOCATED = (
+    Metric.ALLOCATED_BYTES,
+    Metric.CLIENT_ALLOCATED_BYTES,
+    Metric.SERVER_ALLOCATED_BYTES,
+    Metric.OBJECTS_ALLOCATED_BYTES,
+    Metric.KEPT_BYTES,
+)
 _COUNTED = {
     Metric.CLIENT_COUNTED_INSTRUCTIONS: "turn_of_client",
     Metric.SERVER_COUNTED_INSTRUCTIONS: "turn_of_server",
@@ -122,17 +130,19 @@ OF_THREADS = "only cases of several threads have it; the section on threads has 
 OWN_THREADS = (
     "OpenSSL has no threads of its own; Go has, whose own benchmark is beside it in stacks-beside-their-own-programs.md"
 )
+BY_DEBUGGER = "a debugger counts it in plain_atomics.c, which steps for minutes: `make plain-atomics`"
 OVER_A_PATH = (
     "only cases with a path have it; a plain loop and curl are beside its times in paths-beside-a-plain-program.md"
 )
 BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_TIMES, *_TRANSFERS), Program.CONNECTION),
-    **dict.fromkeys((*_WIRE, *_HEAP), Program.COUNTS),
+    **dict.fromkeys((*_WIRE, *_HEAP, *_ALLOCATED), Program.COUNTS),
     **dict.fromkeys((*_COUNTED, Metric.COUNTED_INSTRUCTIONS), Program.CALLGRIND),
     **dict.fromkeys(LATENCIES, Program.CLIENT),
     **dict.fromkeys(AGED, Program.AGE),
     **dict.fromkeys(_HARDWARE, NO_OTHER),
     **dict.fromkeys(OVER_PATH, OVER_A_PATH),
+    **dict.fromkeys((metric for metric in Metric if metric.row.group is MetricGroup.ATOMICS), BY_DEBUGGER),
     Metric.ALONE_NS: OF_THREADS,
     Metric.BACKGROUND_CPU_NS: OWN_THREADS,
 }
@@ -181,9 +191,14 @@ def compare_metrics(machine: Machine, plain: Path, scale: Scale) -> Iterator[str
         setting = machine.setting(case, {SUBJECT: kit}, 3)
         theirs, ours = _counts(plain / "plain_counts", setting), _invocation(setting, examines=True)
         yield from (Compared(metric, case, theirs[metric], ours[metric]) for metric in (*_WIRE, *_HEAP))
+        ours = _invocation(setting, instrument=Instrument.ALLOCATIONS)
+        yield from (Compared(metric, case, theirs[metric], ours[metric]) for metric in _ALLOCATED)
     yield f"instructions of {ECDSA.label}"
     setting = machine.setting(ECDSA, {SUBJECT: kit}, 3)
-    theirs, ours = _instructions(plain / "plain_counts", setting), _invocation(setting, counts=True)
+    theirs, ours = (
+        _instructions(plain / "plain_counts", setting),
+        _invocation(setting, instrument=Instrument.INSTRUCTIONS),
+    )
     yield from (Compared(metric, ECDSA, theirs[metric], ours[metric]) for metric in theirs)
     yield f"age of {RESUMED.label}"
     aged = machine.setting(RESUMED, {SUBJECT: kit}, 3)
@@ -196,11 +211,13 @@ def compare_metrics(machine: Machine, plain: Path, scale: Scale) -> Iterator[str
     yield from (Compared(metric, SERVED, theirs[metric], ours[metric]) for metric in LATENCIES)
 
 
-def _invocation(setting: Setting, *, examines: bool = False, counts: bool = False) -> Numbers:
+def _invocation(setting: Setting, *, examines: bool = False, instrument: Instrument = Instrument.TIME) -> Numbers:
     """What kexbench stores of a whole invocation."""
-    measure = count_invocation if counts else measure_invocation
+    method = count_invocation if instrument.counts else measure_invocation
     turn = Turn(setting.case.case_id, (SUBJECT,), 0, examines=examines)
-    return _costs(measure(setting.job_input, turn, setting.cpus, setting.log, no_load))
+    measure = setting.job_input.measure.model_copy(update={"instrument": instrument})
+    job_input = setting.job_input.model_copy(update={"measure": measure})
+    return _costs(method(job_input, turn, setting.cpus, setting.log, no_load))
 
 
 def _costs(invocation: Invocation) -> Numbers:
@@ -267,7 +284,8 @@ def _counts(program: Path, setting: Setting) -> Numbers:
 
 def counted(totals: Mapping[str, float]) -> Numbers:
     """The metrics of a connection, from the program's totals."""
-    by = {**dict.fromkeys((*_WIRE, *_HEAP), totals["connections"]), Metric.HEAP_PEAK_BYTES: 1}
+    totals = {**totals, Metric.ALLOCATED_BYTES: totals["client_allocated_bytes"] + totals["server_allocated_bytes"]}
+    by = {**dict.fromkeys((*_WIRE, *_HEAP, *_ALLOCATED), totals["connections"]), Metric.HEAP_PEAK_BYTES: 1}
     by |= dict.fromkeys((Metric.CLIENT_HELD_BYTES, Metric.SERVER_HELD_BYTES), totals["held"])
     return {metric: totals[metric] / divisor for metric, divisor in by.items()}
 

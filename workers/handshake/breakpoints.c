@@ -1,5 +1,5 @@
 /* A breakpoint is the instruction INT3 in place of the first byte. Its handler writes the operation down and
- * goes on in a copy of the instruction, behind which a jump leads back. (ADR 56 says why the processor's
+ * goes on in a copy of the instruction, behind which a jump leads back. (ADR 59 says why the processor's
  * single steps are not used.) */
 #include "breakpoints.h"
 
@@ -18,7 +18,7 @@
 #include <execinfo.h>
 #include <ucontext.h>
 
-enum { OPERATIONS_MAX = 1 << 20, FRAMES_MAX = 1 << 25 };
+enum { OPERATIONS_MAX = 1 << 22, FRAMES_MAX = 1 << 27 };
 enum { INT3 = 0xCC, COPY_BYTES = 32 };
 enum { PLACES = 4096, PLACE_BYTES = 1 << 19 }; /* within two gigabytes of a module */
 enum { HANDLER_FRAMES = 8 };                   /* of the handler itself, at most */

@@ -107,7 +107,8 @@ static int write_object(struct dl_phdr_info *info, size_t size, void *data) {
     char program[4096];
     const char *path = info->dlpi_name;
     (void)size;
-    if (path[0] == '\0') { /* its headers are part of what is mapped first */
+    if (path[0] !=
+        '/') { /* none, or relative to the folder of a kit; headers are part of what is mapped first */
         if (!mapped_file((uintptr_t)info->dlpi_phdr, program, sizeof program))
             return 0;
         path = program;

@@ -22,20 +22,22 @@ import {
   reachable,
 } from "./flame-model";
 
-export function FlameGraph({ label, root }: { label: string; root: CallNode }) {
+export function FlameGraph({ label, amounts, root }: { label: string; amounts: string; root: CallNode }) {
   const boxes = useMemo(() => flameOf(root), [root]);
   const [whole] = boxes;
   if (!whole) return null;
-  return <Boxes label={label} boxes={boxes} whole={whole} />;
+  return <Boxes label={label} amounts={amounts} boxes={boxes} whole={whole} />;
 }
 
 interface Props {
   label: string;
+  /** what the numbers are of */
+  amounts: string;
   boxes: FlameBox[];
   whole: FlameBox;
 }
 
-function Boxes({ label, boxes, whole }: Props) {
+function Boxes({ label, amounts, boxes, whole }: Props) {
   const graph = useRef<HTMLFieldSetElement>(null);
   const [zoomed, setZoomed] = useState(whole);
   const [chosen, setChosen] = useState(whole);
@@ -80,11 +82,11 @@ function Boxes({ label, boxes, whole }: Props) {
         onMouseLeave={() => setPointed(undefined)}
       >
         {drawn.map((each) => (
-          <Box key={each.box.index} drawn={each} isStop={each.box === stop} />
+          <Box key={each.box.index} drawn={each} amounts={amounts} isStop={each.box === stop} />
         ))}
       </fieldset>
       <p className="words" aria-hidden data-not-drawn="">
-        <code>{nameOf((pointed ?? stop).node)}</code>: {costText((pointed ?? stop).node)}
+        <code>{nameOf((pointed ?? stop).node)}</code>: {costText((pointed ?? stop).node, amounts)}
       </p>
     </div>
   );
@@ -92,11 +94,12 @@ function Boxes({ label, boxes, whole }: Props) {
 
 interface BoxProps {
   drawn: DrawnBox;
+  amounts: string;
   isStop: boolean;
 }
 
 /** Drawn again only if it moves: pointing at a box leaves the others as they are. */
-const Box = memo(function Box({ drawn: { box, start, width, isCaller }, isStop }: BoxProps) {
+const Box = memo(function Box({ drawn: { box, start, width, isCaller }, amounts, isStop }: BoxProps) {
   const { node, level, tone, strength } = box;
   const style = {
     left: `${100 * start}%`,
@@ -111,7 +114,7 @@ const Box = memo(function Box({ drawn: { box, start, width, isCaller }, isStop }
       style={style as CSSProperties}
       data-box={box.index}
       tabIndex={isStop ? 0 : -1}
-      aria-label={`${nameOf(node)}: ${costText(node)}`}
+      aria-label={`${nameOf(node)}: ${costText(node, amounts)}`}
     >
       <span className="text">
         {nameOf(node)} {changeText(node)}

@@ -13,7 +13,7 @@ const ROOM = 0.07;
 /** About as many: names of more would touch on a phone. */
 const TICKS = 3;
 
-/** Linear, so that bars of two functions add up as their instructions do. */
+/** Linear, so that bars of two functions add up as their amounts do. */
 export function changeScale(changes: readonly number[]): ChangeScale {
   const first = Math.min(0, ...changes);
   const last = Math.max(0, ...changes);

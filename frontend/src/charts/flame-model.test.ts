@@ -109,7 +109,7 @@ it("a call in words", async () => {
     Object.fromEntries(
       Object.entries(calls).map(([situation, call]) => [
         situation,
-        [`${nameOf(call)}: ${costText(call)}`, changeText(call)],
+        [`${nameOf(call)}: ${costText(call, "instructions")}`, changeText(call)],
       ]),
     ),
   );

@@ -27,14 +27,14 @@ export interface DrawnBox {
   isCaller: boolean;
 }
 
-/** A change of this share of all instructions has the full colour, where none is larger. */
+/** A change of this share of the whole cost has the full colour, where none is larger. */
 const FULL_SHARE = 0.01;
 /** Weaker colours would look like none. */
 const VISIBLE_STRENGTH = 0.05;
 /** A box below this share of the width is a hair line, and is left out until it is zoomed into. */
 const THINNEST = 0.002;
 
-/** All calls, callers before what they call. A box is as wide as the instructions of both versions together, so that
+/** All calls, callers before what they call. A box is as wide as the cost of both versions together, so that
  * boxes below each other add up, and what one version alone calls is seen too. */
 export function flameOf(root: CallNode): FlameBox[] {
   const tree = partition<CallNode>()(hierarchy(root, ({ children }) => children).sum(ownOfBoth));
@@ -121,7 +121,7 @@ export function changeText({ before, after }: CallNode): string {
 }
 
 /** "1,200,000 → 1,500,000 instructions (+25.0%)" */
-export function costText(node: CallNode): string {
-  const [before, after] = [node.before, node.after].map((instructions) => amount(Math.round(instructions)));
-  return `${before} → ${after} instructions (${changeText(node)})`;
+export function costText(node: CallNode, amounts: string): string {
+  const [before, after] = [node.before, node.after].map((cost) => amount(Math.round(cost)));
+  return `${before} → ${after} ${amounts} (${changeText(node)})`;
 }

@@ -1,7 +1,7 @@
 // The flame graph of one side of a case: fetched when it is opened, with its table and its files.
 import { useQuery } from "@tanstack/react-query";
 import { type CSSProperties, lazy, Suspense, useState } from "react";
-import type { CallNode, Explanation } from "@/api/generated";
+import type { CallNode, Explanation, Instrument } from "@/api/generated";
 import { upgradeWhyStacksOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { amount, changeOfCount } from "@/format";
 import { profilePath } from "@/paths";
@@ -11,7 +11,7 @@ import { Frame } from "@/ui/Frame";
 import { Failed, Loading } from "@/ui/Notes";
 import { FunctionName } from "./FunctionName";
 import type { Library } from "./libraries";
-import { hasUnnamed, levelsOf, ownerOf } from "./why-model";
+import { amountsOf, askedOf, hasUnnamed, levelsOf, ownerOf } from "./why-model";
 
 const FlameGraph = lazy(async () => ({ default: (await import("@/charts/FlameGraph")).FlameGraph }));
 
@@ -20,6 +20,7 @@ interface CountedSide {
   /** unique names of both subjects */
   ends: [string, string];
   caseId: string;
+  instrument: Instrument;
   side: Explanation["side"];
 }
 
@@ -31,30 +32,35 @@ export function FlameSection(counted: Props) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Flame graph of the {counted.side}</summary>
+      <summary>
+        Flame graph of the {counted.side.replace("_", " ")}: {amountsOf(counted.instrument)}
+      </summary>
       {isOpen && <Opened {...counted} />}
     </details>
   );
 }
 
-function Opened({ library, ends: [before, after], caseId, side, caption }: Props) {
+function Opened({ library, ends: [before, after], caseId, instrument, side, caption }: Props) {
   const stacks = useQuery(
-    upgradeWhyStacksOptions({ query: { library, before, after, case_id: caseId, side } }),
+    upgradeWhyStacksOptions({
+      query: { library, before, after, case_id: caseId, side, ...askedOf(instrument) },
+    }),
   );
+  const amounts = amountsOf(instrument);
   const loading = <Loading what="the flame graph" lines={8} />;
   if (stacks.isError) return <Failed error={stacks.error} retry={() => void stacks.refetch()} />;
   if (!stacks.data) return loading;
   return (
     <>
       <p>
-        Each box is a function, below the function that calls it. Its width is its instructions in both
-        versions together, with those of functions that it calls. Its colour is the change:{" "}
-        <span className="swatch more">more</span> or <span className="swatch less">fewer</span> instructions.
+        Each box is a function, below the function that calls it. Its width is its {amounts} in both versions
+        together, with those of functions that it calls. Its colour is the change:{" "}
+        <span className="swatch more">more</span> or <span className="swatch less">fewer</span> {amounts}.
         Select a box to zoom in; the arrow keys move, Escape zooms out.
       </p>
       <Suspense fallback={loading}>
         <ChartFrame caption={caption}>
-          <FlameGraph label={`Calls of the ${side}`} root={stacks.data} />
+          <FlameGraph label={`Calls of the ${side.replace("_", " ")}`} amounts={amounts} root={stacks.data} />
         </ChartFrame>
       </Suspense>
       <p>
@@ -63,7 +69,7 @@ function Opened({ library, ends: [before, after], caseId, side, caption }: Props
         {hasUnnamed(stacks.data) &&
           " All functions without a name of a library are one box, so calls below them may belong to other callers."}
       </p>
-      <Files {...{ library, caseId, side }} ends={[before, after]} />
+      <Files {...{ library, caseId, instrument, side }} ends={[before, after]} />
       <details>
         <summary>Table of {ownerOf(side)} calls</summary>
         <Calls label={`Table of ${ownerOf(side)} calls`} root={stacks.data} />
@@ -72,11 +78,11 @@ function Opened({ library, ends: [before, after], caseId, side, caption }: Props
   );
 }
 
-function Files({ library, ends: [before, after], caseId, side }: CountedSide) {
+function Files({ library, ends: [before, after], caseId, instrument, side }: CountedSide) {
   const link = (subject: string, format: "callgrind" | "speedscope") => (
     // A service names the file after the version.
     <a
-      href={profilePath({ library, subject, case_id: caseId, side, format })}
+      href={profilePath({ library, subject, case_id: caseId, side, ...askedOf(instrument), format })}
       download={format === "speedscope" ? `${side}.speedscope.json` : `${side}.callgrind`}
     >
       {format}

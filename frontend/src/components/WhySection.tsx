@@ -1,9 +1,10 @@
-// Why an upgrade changed the cost: the functions whose counted instructions changed, case by case.
+// Why an upgrade changed the cost: the functions whose counts changed, case by case and by each instrument.
 
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { CaseExplanation } from "@/api/generated";
+import type { CaseExplanation, Instrument } from "@/api/generated";
 import { upgradeWhyOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { INSTRUMENTS } from "@/api/generated/vocabulary.gen";
 import { isNotFound } from "@/api/problem";
 import { dateTime } from "@/format";
 import { site } from "@/published";
@@ -14,7 +15,7 @@ import { captionOf } from "./chart-caption";
 import type { Library } from "./libraries";
 import { RunLink } from "./RunLink";
 import { WhySide } from "./WhySide";
-import { chosenCase, keptCase, lacksNames } from "./why-model";
+import { askedOf, chosenCase, keptCase, lacksNames } from "./why-model";
 
 interface Props {
   library: Library;
@@ -29,14 +30,50 @@ interface Props {
   uncounted: ReactNode;
 }
 
-export function WhySection({ library, ends: [before, after], title, caseId, choose, uncounted }: Props) {
-  const why = useQuery(upgradeWhyOptions({ query: { library, before, after } }));
+export function WhySection(props: Props) {
+  return (
+    <>
+      <Counted {...props} instrument="instructions" heading="Why" />
+      {FURTHER.map((instrument) => (
+        <Counted
+          key={instrument}
+          {...props}
+          {...{ instrument }}
+          heading={`Why: ${INSTRUMENTS[instrument].measure.toLowerCase()}`}
+          uncounted={undefined}
+        />
+      ))}
+    </>
+  );
+}
+
+/** Instruments whose counts are shown where there are some. */
+const FURTHER = (Object.keys(INSTRUMENTS) as Instrument[]).filter(
+  (instrument) => instrument !== "time" && instrument !== "instructions",
+);
+
+interface CountedProps extends Props {
+  instrument: Instrument;
+  heading: string;
+}
+
+function Counted({
+  library,
+  ends: [before, after],
+  title,
+  caseId,
+  choose,
+  uncounted,
+  instrument,
+  heading,
+}: CountedProps) {
+  const why = useQuery(upgradeWhyOptions({ query: { library, before, after, ...askedOf(instrument) } }));
   const cases = why.data ?? [];
   const shown = chosenCase(cases, caseId);
-  if (site && !shown) return null; // its readers cannot count anything
+  if ((site || uncounted === undefined) && !shown) return null; // a site's readers cannot count anything
   return (
     <section>
-      <h2>Why</h2>
+      <h2>{heading}</h2>
       {shown ? (
         <>
           {cases.length > 1 && (
@@ -67,12 +104,13 @@ interface ExplainedProps extends Pick<Props, "library" | "ends" | "title"> {
 }
 
 function Explained({ library, ends, title, explanation }: ExplainedProps) {
+  const row = INSTRUMENTS[explanation.instrument ?? "instructions"];
   return (
     <>
       <p>
-        Instructions in one handshake of <b>{explanation.title}</b>, counted by callgrind on{" "}
+        {row.measure} in one handshake of <b>{explanation.title}</b>, counted by {row.counted_by} on{" "}
         {dateTime(explanation.counted_at)}: <Runs ids={explanation.run_ids} />. The bars are each function's
-        own instructions, without those of functions that it calls.
+        own {row.amounts}, without those of functions that it calls.
       </p>
       {explanation.sides.map((side) => (
         <WhySide

@@ -1,5 +1,6 @@
-// One side of a case: its instructions in a sentence, the functions that changed as bars and as a table.
+// One side of a case: its cost in a sentence, the functions that changed as bars and as a table.
 import type { Explanation } from "@/api/generated";
+import { INSTRUMENTS } from "@/api/generated/vocabulary.gen";
 import { ChangeBars } from "@/charts/MoveChart";
 import { amount, changeOfCount, count } from "@/format";
 import type { Caption } from "@/picture/picture";
@@ -9,17 +10,17 @@ import { FlameSection } from "./FlameSection";
 import { FunctionName } from "./FunctionName";
 import type { Library } from "./libraries";
 import {
+  amountsOf,
+  amountsText,
   answerOf,
   callsText,
   changeOf,
   changeText,
   crumbsOf,
   drawnOf,
-  instructionsText,
   ownerOf,
+  titleOf,
 } from "./why-model";
-
-const TITLES = { client: "Client", server: "Server", objects: "Objects", start: "Start" } as const;
 
 interface Props {
   library: Library;
@@ -33,11 +34,14 @@ interface Props {
 
 export function WhySide({ library, ends, caseId, explanation, caption }: Props) {
   const { side, functions } = explanation;
+  const instrument = explanation.instrument ?? "instructions";
+  const amounts = amountsOf(instrument);
+  const owner = side.replace("_", " ");
   const { text, place } = answerOf(explanation);
   const { functions: drawn, left } = drawnOf(explanation);
   return (
     <section className="side">
-      <h3>{TITLES[side]}</h3>
+      <h3>{titleOf(side)}</h3>
       <p>
         <b>
           {text}
@@ -51,9 +55,9 @@ export function WhySide({ library, ends, caseId, explanation, caption }: Props) 
       </p>
       <Path explanation={explanation} />
       {drawn.length > 0 && (
-        <ChartFrame caption={caption(`functions of the ${side}`)}>
+        <ChartFrame caption={caption(`functions of the ${owner}`)}>
           <ChangeBars
-            label={`Functions of the ${side}`}
+            label={`Functions of the ${owner}`}
             bars={drawn.map((changed) => ({
               key: changed.name,
               name: <FunctionName name={changed.name} />,
@@ -61,9 +65,9 @@ export function WhySide({ library, ends, caseId, explanation, caption }: Props) 
               words: (
                 <>
                   <b className={`verdict ${changeOf(changed) < 0 ? "less" : "more"}`}>
-                    {changeText(changed)}
+                    {changeText(changed, amounts)}
                   </b>
-                  <small className="below">{instructionsText(changed)}</small>
+                  <small className="below">{amountsText(changed)}</small>
                 </>
               ),
             }))}
@@ -73,9 +77,16 @@ export function WhySide({ library, ends, caseId, explanation, caption }: Props) 
       {left > 0 && <p>The table lists {count(left, "more function")} with smaller changes.</p>}
       <details>
         <summary>Table of {ownerOf(side)} functions</summary>
-        <Functions label={`Table of ${ownerOf(side)} functions`} functions={functions} />
+        <Functions
+          label={`Table of ${ownerOf(side)} functions`}
+          calls={INSTRUMENTS[instrument].calls}
+          functions={functions}
+        />
       </details>
-      <FlameSection {...{ library, ends, caseId, side }} caption={caption(`calls of the ${side}`)} />
+      <FlameSection
+        {...{ library, ends, caseId, instrument, side }}
+        caption={caption(`calls of the ${owner}`)}
+      />
     </section>
   );
 }
@@ -125,7 +136,14 @@ function Symbols({ names }: { names: string[] }) {
   ));
 }
 
-function Functions({ label, functions }: { label: string; functions: Explanation["functions"] }) {
+interface FunctionsProps {
+  label: string;
+  /** what is counted of a function beside its amount */
+  calls: string;
+  functions: Explanation["functions"];
+}
+
+function Functions({ label, calls, functions }: FunctionsProps) {
   return (
     <Frame label={label}>
       <table className="numbers functions">
@@ -143,7 +161,7 @@ function Functions({ label, functions }: { label: string; functions: Explanation
               Change
             </th>
             <th scope="col" className="number">
-              Calls, both sides
+              {calls.charAt(0).toUpperCase() + calls.slice(1)}
             </th>
           </tr>
         </thead>

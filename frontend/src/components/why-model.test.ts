@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { aCall, aFunction, anExplanation, aWhy } from "@/testing/build";
 import { expectGolden } from "@/testing/golden";
 import {
+  amountsText,
   answerOf,
   callsText,
   changeText,
@@ -10,7 +11,6 @@ import {
   culpritText,
   drawnOf,
   hasUnnamed,
-  instructionsText,
   isNamed,
   keptCase,
   lacksNames,
@@ -29,9 +29,9 @@ const culprit = {
   title: "TLS 1.2 RSA, RSA 2048",
   side: "server" as const,
   function: "hash",
-  instructions: [1000, 1770] as [number, number],
+  amounts: [1000, 1770] as [number, number],
   calls: [1, 2] as [number, number],
-  side_instructions: [10_000, 10_900] as [number, number],
+  side_amounts: [10_000, 10_900] as [number, number],
   run_id: "r",
 };
 
@@ -44,19 +44,34 @@ it("why an upgrade changed the cost, in words", async () => {
     }),
     "more instructions, spread over functions": answer({ side: "client", before: 1000, after: 1200 }),
     "objects, which are made and freed": answer({ side: "objects", before: 1000, after: 1100 }),
+    "bytes that each connection leaves": answer({
+      instrument: "allocations",
+      side: "kept",
+      before: 0,
+      after: 16,
+      place: { name: "SSL_new", before: 0, after: 16 },
+    }),
     "no change": answer({ before: 1_000_000, after: 1_000_099, has_changed: false }),
     "instructions of a function": [
       aFunction("a", 1_716_634.8, 1_659_112.1),
       aFunction("a", 0, 109_042.2),
       aFunction("a", 39_672.8, 0),
-    ].flatMap((changed) => [changeText(changed), instructionsText(changed)]),
-    "one instruction": changeText(aFunction("a", 3, 4)),
+    ].flatMap((changed) => [changeText(changed, "instructions"), amountsText(changed)]),
+    "one instruction": changeText(aFunction("a", 3, 4), "instructions"),
     calls: [
       callsText({ calls_before: 45_051.1, calls_after: 21_666.5 }),
       callsText({ calls_before: 11.95, calls_after: 0 }),
     ],
     "a culprit: called more often": culpritText(culprit),
     "a culprit: called once instead of twice": culpritText({ ...culprit, calls: [2, 1] }),
+    "a culprit: bytes that each connection leaves": culpritText({
+      ...culprit,
+      instrument: "allocations",
+      side: "kept",
+      amounts: [0, 16],
+      side_amounts: [0, 16],
+      calls: [0, 1],
+    }),
     "a culprit: called as often": culpritText({ ...culprit, calls: [2.01, 2.04] }),
     "a culprit: functions without a name, called often": culpritText({
       ...culprit,

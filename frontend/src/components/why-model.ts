@@ -1,5 +1,13 @@
-// Why an upgrade changed the cost: counted instructions, function by function, in words and rows. Pure.
-import type { CallNode, CaseExplanation, Culprit, Explanation, FunctionChange } from "@/api/generated";
+// Why an upgrade changed the cost: what was counted, function by function, in words and rows. Pure.
+import type {
+  CallNode,
+  CaseExplanation,
+  Culprit,
+  Explanation,
+  FunctionChange,
+  Instrument,
+} from "@/api/generated";
+import { INSTRUMENTS } from "@/api/generated/vocabulary.gen";
 import { amount, count, percent, significant } from "@/format";
 
 /** As in the service: stands for all functions of a library that has no symbols for them. */
@@ -23,26 +31,49 @@ export interface Answer {
   place?: string;
 }
 
-/** "The server executes 2,127,291 instructions instead of 2,264,870 (−6.07%)", and where. */
-export function answerOf({ side, before, after, place, has_changed }: Explanation): Answer {
-  const [first, second] = [before, after].map((instructions) => amount(Math.round(instructions)));
-  const who =
-    side === "objects"
-      ? "Making and freeing objects takes"
-      : side === "start"
-        ? "A start takes"
-        : `The ${side} executes`;
-  if (!has_changed) return { text: `${who} ${second} instructions: no change` };
-  const change = percent(ratioOf({ before, after }), 2);
+/** In queries: nothing for the instrument that answers are of anyway. */
+export function askedOf(instrument: Instrument): { instrument?: Instrument } {
+  return instrument === "instructions" ? {} : { instrument };
+}
+
+/** "instructions", "bytes" */
+export function amountsOf(instrument: Instrument | undefined): string {
+  return INSTRUMENTS[instrument ?? "instructions"].amounts;
+}
+
+/** "Client", "Client held" */
+export function titleOf(side: Explanation["side"]): string {
+  const words = side.replace("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** "The server executes 2,127,291 instructions instead of 2,264,870 (−6.07%)", "16 bytes kept per connection that was
+ * freed instead of 0", and where. */
+export function answerOf({ instrument, side, before, after, place, has_changed }: Explanation): Answer {
+  const [first, second] = [before, after].map((cost) => amount(Math.round(cost)));
+  const what = whatOf(instrument ?? "instructions", side, `${second} ${amountsOf(instrument)}`);
+  if (!has_changed) return { text: `${what}: no change` };
+  const change = before === 0 ? "" : ` (${percent(ratioOf({ before, after }), 2)})`;
   return {
-    text: `${who} ${second} instructions instead of ${first} (${change})`,
+    text: `${what} instead of ${first}${change}`,
     ...(place && { place: place.name }),
   };
 }
 
+function whatOf(instrument: Instrument, side: Explanation["side"], cost: string): string {
+  if (instrument === "instructions")
+    return side === "objects"
+      ? `Making and freeing objects takes ${cost}`
+      : side === "start"
+        ? `A start takes ${cost}`
+        : `The ${side} executes ${cost}`;
+  const per: Partial<Record<Explanation["side"], string>> = INSTRUMENTS[instrument].per;
+  return `${cost} ${per[side] ?? ""}`.trim();
+}
+
 /** "the server's", "the objects'" */
 export function ownerOf(side: Explanation["side"]): string {
-  return side === "objects" ? "the objects'" : `the ${side}'s`;
+  return side === "objects" ? "the objects'" : `the ${side.replace("_", " ")}'s`;
 }
 
 /** Functions that have a name of their own are written as code. */
@@ -56,7 +87,7 @@ export function changeOf({ before, after }: Changed): number {
 
 export interface Drawn {
   functions: FunctionChange[];
-  /** how many more have changed by at least one instruction */
+  /** how many more have changed by at least one of what is counted */
   left: number;
 }
 
@@ -68,17 +99,17 @@ export function drawnOf({ functions, has_changed }: Pick<Explanation, "functions
 }
 
 /** "1,716,635 → 1,659,112 (−3.4%)"; "new" and "gone", where the change is the whole number */
-export function instructionsText({ before, after }: Changed): string {
-  const [first, second] = [before, after].map((instructions) => amount(Math.round(instructions)));
+export function amountsText({ before, after }: Changed): string {
+  const [first, second] = [before, after].map((cost) => amount(Math.round(cost)));
   if (before === 0) return "new";
   if (after === 0) return "gone";
   return `${first} → ${second} (${percent(after / before)})`;
 }
 
 /** "57,523 fewer instructions" */
-export function changeText(changed: Changed): string {
+export function changeText(changed: Changed, amounts: string): string {
   const change = changeOf(changed);
-  return count(Math.round(Math.abs(change)), `${change < 0 ? "fewer" : "more"} instruction`);
+  return count(Math.round(Math.abs(change)), `${change < 0 ? "fewer" : "more"} ${amounts.replace(/s$/, "")}`);
 }
 
 /** "45,051 → 21,666", "28 → 0" */
@@ -156,11 +187,16 @@ export function whyCommand(library: string, ...sources: [string, string]): strin
 /** What follows the function's name: "adds 7.7% to the server's instructions in TLS 1.2 …: 2 calls instead of 1". As
  * the notification's sentence (analysis/sentences.py). */
 export function culpritText(culprit: Culprit): string {
-  const { side, title, instructions, calls, side_instructions } = culprit;
-  const share = (100 * (instructions[1] - instructions[0])) / side_instructions[0];
+  const { side, title, amounts, calls, side_amounts } = culprit;
+  const { calls: callWords, places } = INSTRUMENTS[culprit.instrument ?? "instructions"];
+  const change = amounts[1] - amounts[0];
+  const share =
+    side_amounts[0] === 0 ? amount(Math.round(change)) : `${((100 * change) / side_amounts[0]).toFixed(1)}%`;
   const verb = isNamed(culprit.function) ? "adds" : "add";
-  const place = `${verb} ${share.toFixed(1)}% to the ${side}'s instructions in ${title}`;
+  const at: Partial<Record<Culprit["side"], string>> = places;
+  const place = `${verb} ${share} to ${at[side]} in ${title}`;
   const [before, after] = calls;
   if (before.toFixed(1) === after.toFixed(1)) return place;
-  return `${place}: ${callsNumber(after)} call${after === 1 ? "" : "s"} instead of ${callsNumber(before)}`;
+  const noun = (callWords.split(",")[0] ?? "").replace(/s$/, "");
+  return `${place}: ${callsNumber(after)} ${noun}${after === 1 ? "" : "s"} instead of ${callsNumber(before)}`;
 }

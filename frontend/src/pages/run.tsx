@@ -182,7 +182,7 @@ function RunFacts({ run }: { run: RunDetail }) {
     ...disturbances,
     ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],
   ];
-  const counts = measure.instrument === "instructions";
+  const counts = (measure.instrument ?? "time") !== "time";
   return (
     <Facts
       facts={[

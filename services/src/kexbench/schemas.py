@@ -8,11 +8,14 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from kexbench.analysis.sentences import PLACES
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.domain.dimensions import KINDS
+from kexbench.domain.instruments import INSTRUMENTS
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.metrics import Metric
+from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.channels import Channels
 from kexbench.planning.mix import Mix
 from kexbench.planning.pools import Pools
@@ -89,6 +92,18 @@ def generated_files() -> dict[str, str]:
             "libraries": {name: row.title for name, row in LIBRARIES.items()},
             "kinds": KINDS,
             "metrics": {metric: metric.row.meaning for metric in Metric},
+            "instruments": {
+                instrument: {
+                    "decides": SIDES_OF[instrument]["both"],
+                    "measure": row.measure,
+                    "counted_by": row.counted_by,
+                    "amounts": row.amounts,
+                    "calls": row.calls,
+                    "per": {side: part.per for side, part in row.parts.items()},
+                    "places": {side: PLACES[side].format(row.amounts) for side in row.parts},
+                }
+                for instrument, row in INSTRUMENTS.items()
+            },
         }
     )
     return files

@@ -21,6 +21,10 @@ TOTALS = {
     "server_records": 60,
     "round_trips": 10,
     "heap_peak_bytes": 178_312,
+    "client_allocated_bytes": 1_776_680,
+    "server_allocated_bytes": 1_316_260,
+    "objects_allocated_bytes": 172_600,
+    "kept_bytes": 0,
     "held": HELD,
     "client_held_bytes": 806_576,
     "server_held_bytes": 746_992,
@@ -53,6 +57,7 @@ def test_what_is_held_is_divided_by_the_connections_held_and_the_rest_by_those_m
     assert numbers[Metric.HEAP_PEAK_BYTES] == 178_312
     assert numbers[Metric.SERVER_BYTES] == 707
     assert numbers[Metric.ROUND_TRIPS] == 1
+    assert numbers[Metric.ALLOCATED_BYTES] == 309_294
 
 
 def test_times_of_the_loop_are_those_of_one_connection() -> None:

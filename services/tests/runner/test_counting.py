@@ -25,9 +25,16 @@ def setting_of(make_job_input: MakeJobInput, reference: str, tmp_path: Path) -> 
     return Setting(make_job_input(reference, cases=(ECDHE,)), ECDHE, UNPINNED, tmp_path / "worker.log")
 
 
-def counted(make_job_input: MakeJobInput, reference: str, tmp_path: Path, *, examines: bool = True) -> Invocation:
+def counted(
+    make_job_input: MakeJobInput,
+    reference: str,
+    tmp_path: Path,
+    *,
+    examines: bool = True,
+    instrument: Instrument = Instrument.INSTRUCTIONS,
+) -> Invocation:
     turn = Turn(ECDHE.case_id, (reference,), 0, examines=examines)
-    job_input = make_job_input(reference, cases=(ECDHE,))
+    job_input = make_job_input(reference, cases=(ECDHE,), instrument=instrument)
     return count_invocation(job_input, turn, UNPINNED, tmp_path / "worker.log", lambda: QUIET)
 
 
@@ -123,3 +130,25 @@ def test_a_worker_without_functions_for_its_turns_is_no_count_of_nothing(
     monkeypatch.setattr("kexbench.runner.counting.read_counts", lambda _: Counts())
     with pytest.raises(Dropped, match="add the kit again"):
         count(setting_of(make_job_input, "fake@1.0", tmp_path), "fake@1.0", "client")
+
+
+def test_allocations_are_counted_by_function_and_what_is_held_and_kept_apart(
+    make_job_input: MakeJobInput, tmp_path: Path
+) -> None:
+    first, second = (counted(make_job_input, QUIET_FAKE, tmp_path, instrument=Instrument.ALLOCATIONS) for _ in range(2))
+    profiles = {profile.side: profile for profile in first.profiles[QUIET_FAKE]}
+    assert first.profiles == second.profiles
+    assert list(profiles) == ["client", "server", "objects", "client_held", "server_held", "kept"]
+    (making,) = profiles["objects"].functions
+    assert (making.name, making.calls) == ("open_side", 2)
+    assert making.amount == profiles["objects"].amount > 0
+    assert [(call.caller[0], call.callee[0]) for call in profiles["objects"].calls] == [
+        ("objects", "make_objects"),
+        ("make_objects", "open_side"),
+    ]
+    assert profiles["server_held"].amount == profiles["client_held"].amount == making.amount / 2
+    assert profiles["client"].amount == profiles["server"].amount == profiles["kept"].amount == 0
+    assert values(first, QUIET_FAKE, Metric.OBJECTS_ALLOCATED_BYTES) == (making.amount,)
+    assert values(first, QUIET_FAKE, Metric.KEPT_BYTES) == (0,)
+    assert values(first, QUIET_FAKE, Metric.ALLOCATED_BYTES) == (0,)
+    assert not any(sample.metric is Metric.COUNTED_INSTRUCTIONS for sample in first.samples)

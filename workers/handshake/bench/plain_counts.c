@@ -28,8 +28,9 @@ static void die(const char *what) {
 
 /* --- The heap: every allocation of OpenSSL comes through here. --- */
 
-static int counts, side_at_work = CLIENT;
-static long allocations[SIDES], live[SIDES], peak;
+enum { OBJECTS = SIDES, PARTS }; /* turns of either side, and making and freeing */
+static int counts, side_at_work = CLIENT, part_at_work = OBJECTS;
+static long allocations[SIDES], live[SIDES], peak, asked[PARTS];
 
 static void *counted(void *block) {
     if (block == NULL)
@@ -43,6 +44,7 @@ static void *counted(void *block) {
 
 static void *count_malloc(size_t size, const char *file, int line) {
     (void)file, (void)line;
+    asked[part_at_work] += (long)size;
     return counted(malloc(size));
 }
 
@@ -56,6 +58,7 @@ static void *count_realloc(void *block, size_t size, const char *file, int line)
     (void)file, (void)line;
     if (block != NULL)
         live[side_at_work] -= (long)malloc_usable_size(block);
+    asked[part_at_work] += (long)size;
     return counted(realloc(block, size));
 }
 
@@ -145,6 +148,7 @@ static SSL_CTX *make_context(char **argv) {
 /* Makes a side, or frees the one that is given. */
 __attribute__((noinline)) static SSL *objects(int side, SSL *old) {
     side_at_work = side;
+    part_at_work = OBJECTS;
     if (old != NULL) {
         SSL_free(old);
         return NULL;
@@ -170,12 +174,12 @@ static int went_on(SSL *ssl, int result) {
 }
 
 __attribute__((noinline)) static int turn_of_client(SSL *ssl) {
-    side_at_work = CLIENT;
+    side_at_work = part_at_work = CLIENT;
     return went_on(ssl, SSL_do_handshake(ssl));
 }
 
 __attribute__((noinline)) static int turn_of_server(SSL *ssl) {
-    side_at_work = SERVER;
+    side_at_work = part_at_work = SERVER;
     return went_on(ssl, SSL_do_handshake(ssl));
 }
 
@@ -221,8 +225,9 @@ int main(int argc, char **argv) {
     memset(allocations, 0, sizeof allocations);
     memset(bytes, 0, sizeof bytes);
     memset(records, 0, sizeof records);
+    memset(asked, 0, sizeof asked);
     round_trips = 0;
-    long most = 0;
+    long most = 0, at_first = live[CLIENT] + live[SERVER];
     for (int i = 0; i < connections; i++) {
         long before = peak = live[CLIENT] + live[SERVER];
         open_connection(held[0]);
@@ -232,9 +237,11 @@ int main(int argc, char **argv) {
     printf("{\"connections\": %d, \"client_allocations\": %ld, \"server_allocations\": %ld, "
            "\"client_bytes\": %ld, "
            "\"server_bytes\": %ld, \"client_records\": %ld, \"server_records\": %ld, \"round_trips\": %ld, "
-           "\"heap_peak_bytes\": %ld, ",
+           "\"heap_peak_bytes\": %ld, \"client_allocated_bytes\": %ld, \"server_allocated_bytes\": %ld, "
+           "\"objects_allocated_bytes\": %ld, \"kept_bytes\": %ld, ",
            connections, allocations[CLIENT], allocations[SERVER], bytes[CLIENT], bytes[SERVER],
-           records[CLIENT], records[SERVER], round_trips, most);
+           records[CLIENT], records[SERVER], round_trips, most, asked[CLIENT], asked[SERVER], asked[OBJECTS],
+           live[CLIENT] + live[SERVER] - at_first);
     memset(live, 0, sizeof live);
     for (int i = 0; i < to_hold; i++)
         open_connection(held[i]);

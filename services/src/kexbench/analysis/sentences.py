@@ -91,9 +91,11 @@ PLACES: Mapping[CountedSide, str] = {
     "client": "the client's {}",
     "server": "the server's {}",
     "objects": "the objects' {}",
+    "start": "the {} of a start",
     "client_held": "the {} that an open connection holds on the client",
     "server_held": "the {} that an open connection holds on the server",
     "kept": "the {} that a connection leaves when it is freed",
+    "busiest": "the {} on the busiest object",
 }
 
 

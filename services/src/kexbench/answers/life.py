@@ -23,7 +23,7 @@ from kexbench.domain.subjects import Subject
 from kexbench.store.evidence import Evidence
 from kexbench.store.port import Selection, Store
 
-OF_LIFE = (MetricGroup.START, MetricGroup.AGE, MetricGroup.ALLOCATIONS)
+OF_LIFE = (MetricGroup.START, MetricGroup.AGE, MetricGroup.ALLOCATIONS, MetricGroup.ATOMICS)
 """What only specs of a library's life measure. Their cases are shown."""
 BESIDE = (MetricGroup.MEMORY,)
 """What every case has, shown beside."""

@@ -93,7 +93,8 @@ def why(
 
     Instructions are counted by callgrind, so they do not depend on what else the machine does. Time stays the measure:
     Valgrind's CPU lacks some instructions, so a library may choose other code there. Allocations are bytes as programs
-    ask for them, also those that an open connection holds and those that stay after it was freed.
+    ask for them, also those that an open connection holds and those that stay after it was freed. Atomics are atomic operations on memory that
+    threads share, by the functions that take a lock or a reference: they show what a library loses with many threads.
 
     Examples:
 
@@ -102,6 +103,7 @@ def why(
         kexbench why openssl 3.0.0 3.0.8 --spec articles/forward-secrecy-2011 --case '*_rsa_rsa-2048*'
         kexbench why openssl git:../openssl#master git:../openssl#my-branch
         kexbench why openssl 3.0.8 3.5.5 --instrument allocations
+        kexbench why openssl 1.1.1w 3.0.8 --instrument atomics
         kexbench why openssl 3.0.8 3.5.5 --save profiles
         kexbench why openssl 3.0.8 3.5.5 --start
         kexbench why openssl@3.5.5 awslc@5.12.0 --case '*x25519_aes-128-gcm'
@@ -229,9 +231,11 @@ def _print(detail: RunDetail, counted: Sequence[CaseExplanation], functions: int
         for side in case.sides:
             title = _title(case, side)
             if side.parts:
-                out.print(parts_table(title, side, libraries, case.amounts))
+                out.print(parts_table(title, side, libraries, INSTRUMENTS[case.instrument].amounts))
                 title = f"{side_words(side.side)}, function by function"
-            out.print(_table(title, side, functions, case.call_words) if side.has_changed else Text(title))
+            out.print(
+                _table(title, side, functions, INSTRUMENTS[case.instrument].calls) if side.has_changed else Text(title)
+            )
             out.print()
     if any(side.parts for case in counted for side in case.sides):
         out.print(MATCHED_BY_NAME, style="dim")

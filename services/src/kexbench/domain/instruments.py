@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-CountedSide = Literal["client", "server", "objects", "start", "client_held", "server_held", "kept"]
+CountedSide = Literal["client", "server", "objects", "start", "client_held", "server_held", "kept", "busiest"]
 """The turns of a side; making and freeing the objects of both, which no time of a handshake includes; the start of a
-process, from the library's own to the end of the first handshake; what a side of an open connection holds; and what
-stays after a connection was freed."""
+process, from the library's own to the end of the first handshake; what a side of an open connection holds; what stays
+after a connection was freed; and what all of them do to the one object that they share most."""
 
 
 class Instrument(StrEnum):
@@ -20,6 +20,8 @@ class Instrument(StrEnum):
     """Counted by callgrind, function by function. It needs no quiet machine."""
     ALLOCATIONS = "allocations"
     """Bytes that are allocated, counted in the worker, function by function."""
+    ATOMICS = "atomics"
+    """Atomic operations on memory that threads share, counted in the worker, function by function."""
 
     @property
     def counts(self) -> bool:
@@ -56,6 +58,8 @@ class InstrumentRow:
     parts: Mapping[CountedSide, Part] = field(default_factory=dict)
     passing: re.Pattern[str] | None = None
     """Functions that only pass on what their callers ask for: their part is their callers'."""
+    watches_heap: bool = False
+    """Whether the worker needs the counter of allocations, which has atomic operations of its own."""
 
 
 START: CountedSide = "start"
@@ -71,6 +75,12 @@ _ALLOCATORS = re.compile(
     r"|_*(lib[cC]_)?(x?(m|c|re|memal|a)lloc|memalign|posix_memalign|reallocarray|strn?dup|realloc_array)"
     r"|__rdl_\w+|__rust_\w+|operator new.*"
 )
+_LOCKS = re.compile(
+    r"_*pthread_(mutex|rwlock|spin)_\w+|CRYPTO_THREAD_\w*lock|CRYPTO_atomic_\w+|CRYPTO_(UP|DOWN)_REF"
+    r"|(OPENSSL|wolfSSL|wc|gnutls|_gnutls)_\w*(un)?lock\w*|functions without a name"
+)
+"""What has no name, as in a distribution's packages, is its nearest caller's that has one."""
+_EVERYWHERE = ("client_turn", "server_turn", "make_objects", "free_objects")
 INSTRUMENTS: Mapping[Instrument, InstrumentRow] = {
     Instrument.TIME: InstrumentRow("CPU time"),
     Instrument.INSTRUCTIONS: InstrumentRow(
@@ -95,11 +105,20 @@ INSTRUMENTS: Mapping[Instrument, InstrumentRow] = {
             **_TURNS,
             "client_held": Part(("client_turn", "make_objects"), "held per open connection"),
             "server_held": Part(("server_turn", "make_objects"), "held per open connection"),
-            "kept": Part(
-                ("client_turn", "server_turn", "make_objects", "free_objects"), "kept per connection that was freed"
-            ),
+            "kept": Part(_EVERYWHERE, "kept per connection that was freed"),
         },
         passing=_ALLOCATORS,
+        watches_heap=True,
+    ),
+    Instrument.ATOMICS: InstrumentRow(
+        "Shared atomic operations",
+        counted_by="the worker's breakpoints",
+        amounts="shared atomic operations",
+        calls="atomic operations",
+        event="Shared",
+        smallest_change=1,
+        parts={**_TURNS, "busiest": Part(_EVERYWHERE, "on the busiest object, per handshake")},
+        passing=_LOCKS,
     ),
 }
 COUNTING = tuple(instrument for instrument in Instrument if instrument.counts)

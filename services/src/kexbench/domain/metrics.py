@@ -26,6 +26,7 @@ class MetricGroup(StrEnum):
     COUNTERS = "Hardware counters"
     CALLGRIND = "Counted by callgrind"
     ALLOCATIONS = "Counted allocations"
+    ATOMICS = "Counted atomic operations"
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ class Counted:
 
     sides: tuple[CountedSide, ...]
     by: Instrument = Instrument.INSTRUCTIONS
+    total: Literal["amount", "calls"] = "amount"
+    """Of a part's profile, in all functions."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,7 @@ class MetricRow:
     _COUNTERS,
     _CALLGRIND,
     _ALLOCATIONS,
+    _ATOMICS,
 ) = MetricGroup
 _WIRE_BYTES = Exact(relevant=0.005, tolerance=4)
 _WHOLE = Exact(relevant=0.0, tolerance=0.5)
@@ -153,6 +157,9 @@ _PEAK = Exact(relevant=0.02, tolerance=256)
 _LIVE = Exact(relevant=0.02, tolerance=4096)
 _GROWTH = Exact(relevant=0.02, tolerance=1)
 """A table that grows once in ten thousand connections is a fraction of a byte for each."""
+_SHARED = Exact(relevant=0.01, tolerance=2)
+_ATOMIC = Exact(relevant=0.02, tolerance=16)
+"""The allocator's, which depend on what was freed before, are among them."""
 
 
 class Metric(StrEnum):
@@ -794,6 +801,57 @@ class Metric(StrEnum):
         "bytes that a connection leaves allocated after it was freed",
         Counted(("kept",), Instrument.ALLOCATIONS),
         exact=_KEPT,
+    )
+    SHARED_ATOMIC_OPERATIONS = MetricRow(
+        "shared_atomic_operations",
+        _ATOMICS,
+        "Atomic operations on shared memory",
+        "atomic operations per handshake on memory that threads share, with making and freeing its objects",
+        Counted(("client", "server", "objects"), Instrument.ATOMICS),
+        decides="both",
+        exact=_SHARED,
+    )
+    CLIENT_SHARED_ATOMIC_OPERATIONS = MetricRow(
+        "client_shared_atomic_operations",
+        _ATOMICS,
+        "Atomic operations of the client on shared memory",
+        "atomic operations of the client per handshake on memory that threads share",
+        Counted(("client",), Instrument.ATOMICS),
+        decides="client",
+        exact=_SHARED,
+    )
+    SERVER_SHARED_ATOMIC_OPERATIONS = MetricRow(
+        "server_shared_atomic_operations",
+        _ATOMICS,
+        "Atomic operations of the server on shared memory",
+        "atomic operations of the server per handshake on memory that threads share",
+        Counted(("server",), Instrument.ATOMICS),
+        decides="server",
+        exact=_SHARED,
+    )
+    OBJECTS_SHARED_ATOMIC_OPERATIONS = MetricRow(
+        "objects_shared_atomic_operations",
+        _ATOMICS,
+        "Atomic operations of making and freeing objects on shared memory",
+        "atomic operations of making and freeing objects per handshake on memory that threads share",
+        Counted(("objects",), Instrument.ATOMICS),
+        exact=_SHARED,
+    )
+    BUSIEST_ATOMIC_OPERATIONS = MetricRow(
+        "busiest_atomic_operations",
+        _ATOMICS,
+        "Atomic operations on the busiest object",
+        "atomic operations per handshake on the one shared object that has most of them",
+        Counted(("busiest",), Instrument.ATOMICS),
+        exact=_SHARED,
+    )
+    ATOMIC_OPERATIONS = MetricRow(
+        "atomic_operations",
+        _ATOMICS,
+        "Atomic operations",
+        "atomic operations per handshake, on shared memory or not",
+        Counted(("client", "server", "objects"), Instrument.ATOMICS, total="calls"),
+        exact=_ATOMIC,
     )
 
 

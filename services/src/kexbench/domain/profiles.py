@@ -188,8 +188,6 @@ class CallNode(Frozen):
 class CaseExplanation(Frozen):
     """Why a case costs more or less than before."""
 
-    model_config = ConfigDict(extra="ignore")  # an answer of the API has what is computed as well
-
     instrument: Instrument = Instrument.INSTRUCTIONS
     case_id: str
     title: str
@@ -200,16 +198,6 @@ class CaseExplanation(Frozen):
         description="whether a library chose its code by other CPU features than without Valgrind, so that time "
         "decides; of two libraries also if one does not tell"
     )
-
-    @computed_field(description="what the numbers are of, behind a number")  # type: ignore[prop-decorator]
-    @property
-    def amounts(self) -> str:
-        return INSTRUMENTS[self.instrument].amounts
-
-    @computed_field(description="what is counted of a function beside its amount")  # type: ignore[prop-decorator]
-    @property
-    def call_words(self) -> str:
-        return INSTRUMENTS[self.instrument].calls
 
 
 class Culprit(_Renamed):

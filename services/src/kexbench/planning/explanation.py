@@ -1,5 +1,5 @@
-"""Runs that explain an alert: they count both versions in the cases that became most expensive, with the instrument that fits the
-alert's metric. Pure."""
+"""Runs that explain an alert: they count both versions in the cases that became most expensive, by the instrument that
+fits the alert's metric. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,13 +47,18 @@ EXPLAINS: Mapping[MetricGroup, Instrument] = {
     MetricGroup.CALLGRIND: Instrument.INSTRUCTIONS,
     MetricGroup.MEMORY: Instrument.ALLOCATIONS,
     MetricGroup.ALLOCATIONS: Instrument.ALLOCATIONS,
+    MetricGroup.ATOMICS: Instrument.ATOMICS,
 }
 """The instrument whose functions explain a change of a metric, by its group. Nothing counts the others by function."""
 _HELD: Mapping[Metric, tuple[CountedSide, ...]] = {
     Metric.CLIENT_HELD_BYTES: ("client_held",),
     Metric.SERVER_HELD_BYTES: ("server_held",),
 }
-_MORE = {Instrument.INSTRUCTIONS: "slower", Instrument.ALLOCATIONS: "need more memory"}
+_MORE = {
+    Instrument.INSTRUCTIONS: "slower",
+    Instrument.ALLOCATIONS: "need more memory",
+    Instrument.ATOMICS: "share more among threads",
+}
 
 
 def explaining_instrument(metric: Metric) -> Instrument | None:

@@ -97,7 +97,10 @@ def count_stacks(setting: Setting, reference: str, instrument: Instrument) -> tu
     case = setting.case
     if not case.is_countable:
         raise _uncountable(f"{instrument} are counted in one thread that plays both roles")
-    with setting.launch(reference, count_heap=True) as worker, worker_faults():
+    with (
+        setting.launch(reference, count_heap=INSTRUMENTS[instrument].watches_heap, threads=1) as worker,
+        worker_faults(),
+    ):
         ready = expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
         request = f"profile id={case.case_id} of={instrument} handshakes={PROFILED}"
         record = expect(Profiled, worker.ask(request, TIMEOUT_S))
@@ -197,9 +200,11 @@ def _uncountable(reason: str) -> Dropped:
 
 
 def _samples(reference: str, instrument: Instrument, profiles: Sequence[Profile]) -> list[Sample]:
-    amounts = {profile.side: profile.amount for profile in profiles}
+    totals = {("amount", profile.side): profile.amount for profile in profiles} | {
+        ("calls", profile.side): sum(function.calls for function in profile.functions) for profile in profiles
+    }
     return [
-        Sample(subject=reference, metric=metric, values=(sum(amounts[side] for side in counted.sides),))
+        Sample(subject=reference, metric=metric, values=(sum(totals[counted.total, side] for side in counted.sides),))
         for metric, counted in COUNTED.items()
         if counted.by is instrument and amounts.keys() >= set(counted.sides)
     ]

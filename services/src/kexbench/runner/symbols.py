@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -43,7 +44,7 @@ class Symbols:
 
 def _functions_of(path: str) -> set[tuple[int, int, str]]:
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             elf = ELFFile(file)
             tables = [elf.get_section_by_name(name) for name in (".symtab", ".dynsym")]
             table = next((each for each in tables if isinstance(each, SymbolTableSection)), None)
