@@ -153,7 +153,7 @@ class Case(Frozen):
         1,
         ge=0,
         le=TRUST_ANCHORS_MAX,
-        description="root certificates that a verifying side loads; 0: none, which only a case without verification has",
+        description="root certificates that a verifying side loads; 0: none, only without verification",
     )
     tickets: Annotated[
         Tickets,
@@ -361,7 +361,9 @@ class Case(Frozen):
 
     trust_store: Annotated[
         TrustStore,
-        Dimension("trust store", "trust-{}", "trust anchors from {}", "trust anchors from {}", rank=28, kind="connection"),
+        Dimension(
+            "trust store", "trust-{}", "trust anchors from {}", "trust anchors from {}", rank=28, kind="connection"
+        ),
     ] = Field(
         TrustStore.FILE,
         description="what a verifying side loads its trust anchors from: one file, or a folder with a file for each, "

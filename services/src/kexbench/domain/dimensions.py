@@ -192,8 +192,8 @@ class ContextUse(StrEnum):
 
 
 class TrustStore(StrEnum):
-    """What a verifying side loads its trust anchors from: a file of all; a folder of one file for each, named by the hash
-    of its subject; or p11-kit's trust module."""
+    """What a verifying side loads its trust anchors from: a file of all; a folder of one file for each, named by the
+    hash of its subject; or p11-kit's trust module."""
 
     FILE = "file"
     FOLDER = "folder"

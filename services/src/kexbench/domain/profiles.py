@@ -19,6 +19,8 @@ ROOTS: Mapping[CountedSide, tuple[str, ...]] = {
     "start": ("start_library", "first_context", "first_handshake"),
 }
 """The worker's functions that are counted, with all that they call."""
+
+
 def counted_sides(*, starts: bool) -> tuple[CountedSide, ...]:
     """What a run counts. `starts`: whether it starts processes too."""
     return tuple(side for side in ROOTS if starts or side != "start")

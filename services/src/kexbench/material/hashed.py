@@ -12,7 +12,15 @@ from kexbench.material import der
 
 FOLDER_SUFFIX = ".d"
 """Behind the name of the bundle that a folder holds the certificates of."""
-_TEXTS = {0x0C: "utf-8", 0x13: "ascii", 0x14: "latin-1", 0x16: "ascii", 0x1A: "ascii", 0x1C: "utf-32-be", 0x1E: "utf-16-be"}
+_TEXTS = {
+    0x0C: "utf-8",
+    0x13: "ascii",
+    0x14: "latin-1",
+    0x16: "ascii",
+    0x1A: "ascii",
+    0x1C: "utf-32-be",
+    0x1E: "utf-16-be",
+}
 """Encodings of strings in names, by tag."""
 _UTF8 = 0x0C
 
@@ -38,8 +46,8 @@ def lay_out(bundle: Path) -> None:
 
 
 def subject_hash(certificate: x509.Certificate) -> str:
-    """As `openssl x509 -subject_hash` prints it: of the name's canonical form (`x509_name_canon` in crypto/x509/x_name.c
-    of OpenSSL), in which strings have one encoding, lower case and single blanks."""
+    """As `openssl x509 -subject_hash` prints it: of the name's canonical form (`x509_name_canon` in
+    crypto/x509/x_name.c of OpenSSL), in which strings have one encoding, lower case and single blanks."""
     parts = (_canonical_part(part) for part in der.children(certificate.subject.public_bytes()))
     digest = hashlib.sha1(b"".join(parts), usedforsecurity=False).digest()
     return f"{int.from_bytes(digest[:4], 'little'):08x}"

@@ -124,9 +124,7 @@ class MaterialStore:
         roots = self._read(entry["roots"])
         if amount <= first:
             return roots
-        more = self._entry(
-            "further-roots", lambda: {"roots": self._put(make_other_roots(further, first), "pem")}
-        )
+        more = self._entry("further-roots", lambda: {"roots": self._put(make_other_roots(further, first), "pem")})
         return roots + self._read(more["roots"])
 
     def _issued_alone(self, case: Case, issued: Entry) -> Entry:

@@ -38,7 +38,12 @@ class ExplainingRun:
 
 
 def counting_wish(
-    name: str, ends: tuple[SubjectRef, SubjectRef], cases: Sequence[Case], description: str, pool: str = LOCAL, starts: int = 0
+    name: str,
+    ends: tuple[SubjectRef, SubjectRef],
+    cases: Sequence[Case],
+    description: str,
+    pool: str = LOCAL,
+    starts: int = 0,
 ) -> Wish:
     """A spec that counts the instructions of two subjects; with `starts`, also of a process's start."""
     return Wish(

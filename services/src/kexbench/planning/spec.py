@@ -251,8 +251,8 @@ class MeasureSpec(Written):
         Field(
             ge=0,
             le=MAX_STARTS,
-            description="fresh processes of each subject that each invocation starts and times step by step, to the end "
-            "of their first handshake; with instrument instructions, a start is counted if there are any",
+            description="fresh processes of each subject that each invocation starts and times step by step, to the "
+            "end of their first handshake; with instrument instructions, a start is counted if there are any",
         ),
     ] = 0
 

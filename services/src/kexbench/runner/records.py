@@ -365,7 +365,9 @@ class Bye(Frozen):
     type: Literal["bye"]
 
 
-Record = Hello | Ready | Refused | Batch | Examined | Load | PathConnections | StartedProcesses | Failed | RequestError | Bye
+Record = (
+    Hello | Ready | Refused | Batch | Examined | Load | PathConnections | StartedProcesses | Failed | RequestError | Bye
+)
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 
 
