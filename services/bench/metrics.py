@@ -119,9 +119,7 @@ OWN_THREADS = (
 OVER_A_PATH = (
     "only cases with a path have it; a plain loop and curl are beside its times in paths-beside-a-plain-program.md"
 )
-OF_A_START = (
-    "only runs that start processes have it; plain_start.c is beside it in starts-beside-a-plain-program.md"
-)
+OF_A_START = "only runs that start processes have it; plain_start.c is beside it in starts-beside-a-plain-program.md"
 BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_TIMES, *_TRANSFERS), Program.CONNECTION),
     **dict.fromkeys((*_WIRE, *_HEAP), Program.COUNTS),

@@ -71,9 +71,7 @@ def test_an_invocation_starts_processes_of_each_subject(make_job_input: MakeJobI
     assert start_request(ECDHE, 2) in transcript(job_input, turn, FAKE, UNPINNED)
 
 
-def test_cases_without_a_start_and_runs_without_any_start_nothing(
-    make_job_input: MakeJobInput, tmp_path: Path
-) -> None:
+def test_cases_without_a_start_and_runs_without_any_start_nothing(make_job_input: MakeJobInput, tmp_path: Path) -> None:
     threads = ECDHE.model_copy(update={"threads": 2})
     job_input = make_job_input(FAKE, cases=(ECDHE, threads))
     starting = job_input.model_copy(update={"measure": job_input.measure.model_copy(update={"starts": 2})})

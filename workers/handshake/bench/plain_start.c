@@ -1,7 +1,7 @@
 /* What the worker's starts are set beside: a program that starts another one again and again and says what
  * its steps took. It shares no code with the worker.
  *
- *   plain_start PROCESSES PROGRAM CERTIFICATE KEY ANCHORS      starts PROGRAM so often and prints its lines
+ *   plain_start PROCESSES [LOADER...] PROGRAM CERTIFICATE KEY ANCHORS    starts PROGRAM so often, which prints a line
  *
  * PROGRAM is this one compiled with -DINSIDE_OPENSSL or -DINSIDE_GNUTLS. It gets the clocks before execve in
  * the environment, and prints CPU microseconds from there to main, to the end of the library's start, of
@@ -33,14 +33,14 @@ static void die(const char *what) {
 int main(int argc, char **argv) {
     static char before[64] = "BEFORE=";
     char *environment[] = {before, NULL};
-    if (argc != 6)
-        die("PROCESSES PROGRAM CERTIFICATE KEY ANCHORS");
+    if (argc < 3)
+        die("PROCESSES PROGRAM WORDS...");
     for (int left = atoi(argv[1]); left > 0; left--) {
         int status;
         pid_t child = vfork();
         if (child == 0) {
-            sprintf(before, "BEFORE=%.3f,%.3f", clock_us(CLOCK_PROCESS_CPUTIME_ID),
-                    clock_us(CLOCK_MONOTONIC));
+            long cpu_ns = (long)(1e3 * clock_us(CLOCK_PROCESS_CPUTIME_ID));
+            sprintf(before, "BEFORE=%ld,%ld", cpu_ns, (long)(1e3 * clock_us(CLOCK_MONOTONIC)));
             execve(argv[2], argv + 2, environment);
             _exit(127);
         }
@@ -109,6 +109,16 @@ static void done(int step) {
     double now = clock_us(CLOCK_PROCESS_CPUTIME_ID);
     spent_us[step] += now - last_us;
     last_us = now;
+}
+
+/* The first thing in main. Returns the wall clock before execve. */
+static double begin(void) {
+    double main_us = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+    long before_cpu_ns = 0, before_wall_ns = 0;
+    sscanf(getenv("BEFORE"), "%ld,%ld", &before_cpu_ns, &before_wall_ns);
+    spent_us[LOAD] = main_us - (double)before_cpu_ns / 1e3;
+    last_us = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+    return (double)before_wall_ns / 1e3;
 }
 
 static void report(double begun_us) {
@@ -193,10 +203,7 @@ static SSL_CTX *context(int side, const char *certificate, const char *key, cons
 }
 
 int main(int argc, char **argv) {
-    double main_us = clock_us(CLOCK_PROCESS_CPUTIME_ID), before_us = 0, begun_us = 0;
-    last_us = main_us;
-    sscanf(getenv("BEFORE"), "%lf,%lf", &before_us, &begun_us);
-    spent_us[LOAD] = main_us - before_us;
+    double begun_us = begin();
     if (argc != 4 || !OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL))
         die("OpenSSL did not start");
     BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "plain");
@@ -257,10 +264,7 @@ static int pull_timeout(gnutls_transport_ptr_t at, unsigned ms) {
 GNUTLS_SKIP_GLOBAL_INIT
 
 int main(int argc, char **argv) {
-    double main_us = clock_us(CLOCK_PROCESS_CPUTIME_ID), before_us = 0, begun_us = 0;
-    last_us = main_us;
-    sscanf(getenv("BEFORE"), "%lf,%lf", &before_us, &begun_us);
-    spent_us[LOAD] = main_us - before_us;
+    double begun_us = begin();
     setenv("GNUTLS_SYSTEM_PRIORITY_FILE", "/dev/null", 1);
     if (argc != 4 || gnutls_global_init() < 0)
         die("GnuTLS did not start");
