@@ -27,6 +27,7 @@
 #   make articles  measures the articles' specs in an hour, and writes docs/results/articles.md
 #   make beside   paths by the worker, by a plain loop and by curl, on an idle machine as root; BESIDE=--quick for less
 #   make locks    atomic operations of a handshake by version, beside what threads lose; writes docs/results/locks-and-atomics.md
+#   make starts   starts of processes by the worker and by a plain program; STARTS=--quick for less
 #   make merkle   the bytes of certificate chains beside Merkle tree certificates
 #   make docs     the documentation as a site, in build/html of docs/site, with its links checked; under a minute
 #   make test-docs    that, and its pages read by a real browser in three widths; part of make test-all
@@ -67,7 +68,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-thorough test-libraries test-faults outdated audit kits bench bisect-real try-ci scorecard articles beside locks merkle docs check check-types check-services \
+.PHONY: root starts install run test test-worker test-frontend test-all test-charts test-docs test-infra test-thorough test-libraries test-faults outdated audit kits bench bisect-real try-ci scorecard articles beside locks merkle docs check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -166,6 +167,10 @@ beside: packages-run packages-kits packages-bench python
 
 locks: packages-run packages-kits python
 	@cd services && .venv/bin/python -m bench.locks $(LOCKS)
+
+starts: packages-run packages-kits packages-bench python
+	@$(MAKE) --silent -C workers/handshake plain-start
+	@cd services && .venv/bin/python -m bench.starts ../workers/handshake/build $(STARTS)
 
 merkle: packages-run packages-kits python
 	@cd services && .venv/bin/python -m bench.merkle

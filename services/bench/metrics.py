@@ -24,7 +24,7 @@ from bench.peers import plain_words
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
 from kexbench.domain.instruments import Instrument
-from kexbench.domain.metrics import AGED, LATENCIES, OVER_PATH, MetricGroup
+from kexbench.domain.metrics import AGED, LATENCIES, OVER_PATH, STARTED, MetricGroup
 from kexbench.domain.plans import SERVED_BATCH_NS, WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.counting import FEWER, MORE, count_invocation
@@ -134,6 +134,7 @@ BY_DEBUGGER = "a debugger counts it in plain_atomics.c, which steps for minutes:
 OVER_A_PATH = (
     "only cases with a path have it; a plain loop and curl are beside its times in paths-beside-a-plain-program.md"
 )
+OF_A_START = "only runs that start processes have it; plain_start.c is beside it in starts-beside-a-plain-program.md"
 BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_TIMES, *_TRANSFERS), Program.CONNECTION),
     **dict.fromkeys((*_WIRE, *_HEAP, *_ALLOCATED), Program.COUNTS),
@@ -143,6 +144,7 @@ BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys(_HARDWARE, NO_OTHER),
     **dict.fromkeys(OVER_PATH, OVER_A_PATH),
     **dict.fromkeys((metric for metric in Metric if metric.row.group is MetricGroup.ATOMICS), BY_DEBUGGER),
+    **dict.fromkeys((*STARTED, Metric.START_COUNTED_INSTRUCTIONS), OF_A_START),
     Metric.ALONE_NS: OF_THREADS,
     Metric.BACKGROUND_CPU_NS: OWN_THREADS,
 }

@@ -158,7 +158,7 @@ class Case(Frozen):
         1,
         ge=0,
         le=TRUST_ANCHORS_MAX,
-        description="root certificates that a verifying side loads; 0: none, which needs a case without verification",
+        description="root certificates that a verifying side loads; 0: none, only without verification",
     )
     tickets: Annotated[
         Tickets,

@@ -1,0 +1,186 @@
+"""`python -m bench.starts FOLDER [--quick]`: starts of processes by the worker and by a plain program, in turns, and
+docs/results/starts-beside-a-plain-program.md from it.
+
+FOLDER holds the compiled workers/handshake/bench/plain_start.c: `make plain-start` there. Exit status 1 if a step that
+takes a millisecond differs by more than 5%.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+from bench.machine import BenchError, Machine
+from bench.tables import markdown_table
+from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.metrics import STARTED, Metric
+from kexbench.files import write_whole
+from kexbench.kits import KitError
+from kexbench.runner.host import read_host_facts
+from kexbench.runner.participant import Dropped, Setting, expect, setup_request, setup_timeout_s, worker_faults
+from kexbench.runner.records import Ready, StartedProcesses
+from kexbench.runner.start import start_request, start_samples, start_timeout_s
+
+PAGE = Path(__file__).parents[2] / "docs/results/starts-beside-a-plain-program.md"
+LIBRARIES = {"openssl@system": "openssl", "gnutls@system": "gnutls"}
+"""Subjects, with the last part of the plain program's name."""
+_ECDSA = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
+CASES = (_ECDSA, _ECDSA.model_copy(update={"verification": True, "trust_anchors": 144}))
+COLUMNS = (
+    *(Metric.START_LOAD_CPU_NS, Metric.START_LIBRARY_CPU_NS, Metric.START_CONTEXT_CPU_NS, Metric.START_KEYS_CPU_NS),
+    *(Metric.START_TRUST_CPU_NS, Metric.START_HANDSHAKE_CPU_NS, Metric.START_WALL_NS, Metric.START_READ_BYTES),
+    *(Metric.START_RESIDENT_BYTES, Metric.START_HEAP_BYTES),
+)
+"""What the plain program prints, in its order. Times are in microseconds there."""
+AGREE, LARGE_NS = 0.05, 1_000_000
+"""The largest difference, and how long a step has to take to be compared: the rest is of the clocks and of chance."""
+PROCESSES, QUICK_PROCESSES, TURN = 40, 8, 4
+"""TURN: how many one of them starts before it is the other's turn."""
+OWN_MEMORY = Metric.START_RESIDENT_BYTES
+"""Of which the worker's own program has half a megabyte more, so it is shown and not compared."""
+HEAD = f"""\
+# Starts beside a plain program
+
+`make starts` writes this page: the steps of a start as kexbench stores them, beside a program that shares no code with
+the worker and starts another one ([plain_start.c](../../workers/handshake/bench/plain_start.c)). Both take the same
+steps with the same libraries, under the kit's dynamic linker: TLS 1.3, ECDHE with X25519, an ECDSA certificate with P-256, and trust anchors
+where the client verifies. They take turns of {TURN} processes on one CPU. Numbers are medians of {PROCESSES} processes.
+Where a step takes a millisecond or more, and of bytes, they agree within {AGREE:.0%}, or the row says **no**. Not
+compared are wall time, which other programs share, and resident memory, of which the worker's own program has half a
+megabyte more."""
+
+Numbers = Mapping[Metric, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Compared:
+    metric: Metric
+    plain: float
+    ours: float
+
+    @property
+    def ratio(self) -> float:
+        return self.ours / self.plain if self.plain else 1.0
+
+    @property
+    def is_compared(self) -> bool:
+        is_large = self.metric.unit != "ns" or self.plain >= LARGE_NS
+        return is_large and self.metric not in (OWN_MEMORY, Metric.START_WALL_NS)
+
+    @property
+    def differs(self) -> bool:
+        return self.is_compared and abs(self.ratio - 1) > AGREE
+
+
+def compare(setting: Setting, reference: str, program: Path, processes: int) -> list[Compared]:
+    """Raises BenchError."""
+    try:
+        ours, plain = _in_turns(setting, reference, program, processes)
+    except Dropped as fault:
+        raise BenchError(f"{reference}, {setting.case.label}: {fault.reason}") from None
+    totals = {name: _totals(numbers) for name, numbers in (("plain", plain), ("ours", ours))}
+    medians = [Compared(metric, median(plain[metric]), median(ours[metric])) for metric in COLUMNS]
+    return [Compared(Metric.START_CPU_NS, median(totals["plain"]), median(totals["ours"])), *medians]
+
+
+def _totals(numbers: Numbers) -> list[float]:
+    """CPU time of all steps, by process."""
+    steps = [numbers[metric] for metric in COLUMNS if metric.endswith("_cpu_ns")]
+    return [sum(each) for each in zip(*steps, strict=True)]
+
+
+def _in_turns(setting: Setting, reference: str, program: Path, processes: int) -> tuple[Numbers, Numbers]:
+    """Raises Dropped."""
+    ours: dict[Metric, list[float]] = defaultdict(list)
+    plain: dict[Metric, list[float]] = defaultdict(list)
+    case = setting.case
+    with setting.launch(reference) as timed, setting.launch(reference, count_heap=True) as counting, worker_faults():
+        for worker in (timed, counting):
+            expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
+        request = start_request(case, TURN)
+        counted = expect(StartedProcesses, counting.ask(request, start_timeout_s(TURN)))
+        for _ in range(processes // TURN):
+            record = expect(StartedProcesses, timed.ask(request, start_timeout_s(TURN)))
+            for sample in start_samples(reference, record, counted):
+                ours[sample.metric] += sample.values
+            for values in plain_start(setting, reference, program, TURN):
+                for metric, value in zip(COLUMNS, values, strict=True):
+                    plain[metric].append(value * 1000 if metric.unit == "ns" else value)
+    heap = COLUMNS.index(Metric.START_HEAP_BYTES)
+    plain[Metric.START_HEAP_BYTES] = [
+        values[heap] for values in plain_start(setting, reference, program.with_name(f"{program.name}_heap"), TURN)
+    ]
+    assert ours.keys() == STARTED.keys()
+    return ours, plain
+
+
+def plain_start(setting: Setting, reference: str, program: Path, processes: int) -> list[list[float]]:
+    """What each process prints. Raises BenchError."""
+    folder, files = setting.job_input.material_folder, setting.files
+    anchors = "-" if files.trust_anchors_file == "-" else str(folder / files.trust_anchors_file)
+    kit = setting.job_input.kits[reference]
+    arguments = [str(folder / files.certificate), str(folder / files.key), anchors]
+    cpu = setting.cpus.measuring
+    pinned = [] if cpu is None else ["taskset", "-c", str(cpu)]
+    launch = kit.manifest.launch_program(kit.folder, program, *arguments)
+    command = [*pinned, str(program.with_name("plain_start")), str(processes), *launch.arguments]
+    done = subprocess.run(command, cwd=launch.folder, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode:
+        raise BenchError(f"the plain program ended: {done.stderr.strip()}")
+    return [list(map(float, line.split())) for line in done.stdout.splitlines()]
+
+
+def section(reference: str, version: str, case: Case, rows: Sequence[Compared]) -> str:
+    table = markdown_table(
+        ("metric", "plain program", "kexbench", "ratio", "agree"),
+        [
+            [
+                f"`{row.metric}`",
+                _words(row.metric, row.plain),
+                _words(row.metric, row.ours),
+                f"{row.ratio:.3f}",
+                "**no**" if row.differs else "yes" if row.is_compared else "–",
+            ]
+            for row in rows
+        ],
+    )
+    return f"## {reference} {version}, {case.label}\n\n{table}"
+
+
+def _words(metric: Metric, value: float) -> str:
+    return f"{value / 1e6:,.3f} ms" if metric.unit == "ns" else f"{value:,.0f}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.starts")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--quick", action="store_true", help="fewer processes")
+    arguments = parser.parse_args()
+    processes = QUICK_PROCESSES if arguments.quick else PROCESSES
+    sections, differ = [], False
+    try:
+        machine = Machine()
+        for reference, name in LIBRARIES.items():
+            kit = machine.kit(reference)
+            for case in CASES:
+                setting = machine.setting(case, {reference: kit}, 1)
+                rows = compare(setting, reference, arguments.folder.resolve() / f"plain_started_{name}", processes)
+                differ |= any(row.differs for row in rows)
+                sections.append(section(reference, kit.manifest.version, case, rows))
+    except (BenchError, KitError) as error:
+        print(f"not measured: {error}", file=sys.stderr)
+        return 1
+    facts = read_host_facts()
+    when = f"Measured on {datetime.now(UTC):%Y-%m-%d}, {facts.cpu_model}."
+    write_whole(PAGE, ("\n\n".join([HEAD, when, *sections]) + "\n").encode())
+    print(PAGE)
+    return differ
+
+
+if __name__ == "__main__":
+    sys.exit(main())
