@@ -236,8 +236,9 @@ static void write_client_hello(struct side *side, size_t bytes) {
     if (case_has_psk(c) && case_has_tls_1_3(c)) {
         static const char identity[] = PSK_IDENTITY;
         size_t named = sizeof identity - 1;
-        memcpy(at, (unsigned char[]){0, 41, 0, (unsigned char)(named + 8), 0, (unsigned char)(named + 6), 0,
-                                     (unsigned char)named},
+        memcpy(at,
+               (unsigned char[]){0, 41, 0, (unsigned char)(named + 8), 0, (unsigned char)(named + 6), 0,
+                                 (unsigned char)named},
                8);
         memcpy(at + 8, identity, named);
         at += 8 + named + 4; /* an age */
@@ -256,9 +257,9 @@ static void write_server_hello(struct side *side, size_t bytes) {
         memcpy(hello + 6, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM);
     unsigned char *extensions = hello + sizeof hello - 12;
     bool alone = c->method == METHOD_PSK || (side->resumed && c->resumption != RESUME_PSK_DHE);
-    extensions[1] = side->resumed || case_has_psk(c) ? 41 : 0;                 /* pre_shared_key */
-    extensions[5] = alone ? 0 : 51;                                            /* key_share */
-    extensions[9] = is_cbc(c->cipher) != lies(LIE_ENCRYPT_THEN_MAC) ? 22 : 0;  /* encrypt_then_mac */
+    extensions[1] = side->resumed || case_has_psk(c) ? 41 : 0;                /* pre_shared_key */
+    extensions[5] = alone ? 0 : 51;                                           /* key_share */
+    extensions[9] = is_cbc(c->cipher) != lies(LIE_ENCRYPT_THEN_MAC) ? 22 : 0; /* encrypt_then_mac */
     extensions[-1] = 12;
     write_record(side, 22, hello, sizeof hello, bytes);
 }

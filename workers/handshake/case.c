@@ -48,8 +48,7 @@ bool case_needs_tls(const struct tls_case *c, struct fault *fault) {
     const char *lacked = !case_is_tls(c)   ? protocol_name(c->protocol)
                          : case_has_psk(c) ? "external pre-shared key"
                                            : NULL;
-    return lacked == NULL ||
-           fault_set(fault, FAULT_UNSUPPORTED, "this library's backend has no %s", lacked);
+    return lacked == NULL || fault_set(fault, FAULT_UNSUPPORTED, "this library's backend has no %s", lacked);
 }
 
 const char *case_signature(const struct tls_case *c) {
@@ -197,10 +196,11 @@ static bool check_psk(const struct tls_case *c, struct fault *fault) {
 static bool check_dtls(const struct tls_case *c, struct fault *fault) {
     if (c->early_data_bytes != 0 || c->hello_retry || c->tickets != TICKETS_NONE || c->transfer_bytes != 0 ||
         c->roles != ROLES_BOTH)
-        return fault_set(fault, FAULT_ERROR,
-                         "%s takes neither early_data_bytes nor hello_retry nor tickets nor transfer_bytes nor "
-                         "a single role",
-                         protocol_name(c->protocol));
+        return fault_set(
+            fault, FAULT_ERROR,
+            "%s takes neither early_data_bytes nor hello_retry nor tickets nor transfer_bytes nor "
+            "a single role",
+            protocol_name(c->protocol));
     return true;
 }
 
@@ -209,8 +209,7 @@ static bool check_tls_1_2(const struct tls_case *c, struct fault *fault) {
     if (c->method == METHOD_RSA && c->cipher == CHACHA20_POLY1305)
         return fault_set(fault, FAULT_UNSUPPORTED,
                          "TLS 1.2 has no CHACHA20-POLY1305 suite with RSA key exchange");
-    if (c->cipher ==
-        (c->method == METHOD_ECDHE || case_has_psk(c) ? AES_256_CBC_SHA256 : AES_256_CBC_SHA384))
+    if (c->cipher == (c->method == METHOD_ECDHE || case_has_psk(c) ? AES_256_CBC_SHA256 : AES_256_CBC_SHA384))
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no %s suite with %s key exchange",
                          cipher_name(c->cipher), method_name(c->method));
     if (is_hybrid(c->group) || is_mlkem(c->group))

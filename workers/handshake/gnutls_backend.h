@@ -31,8 +31,8 @@ struct context {
     gnutls_datum_t cached_id; /* the server's cache of the one session, RESUME_SESSION_ID */
     gnutls_datum_t cached_session;
     gnutls_datum_t ticket_key;
-    gnutls_datum_t cookie_key;    /* of DTLS */
-    unsigned char psk[PSK_BYTES]; /* of cases that have one */
+    gnutls_datum_t cookie_key;        /* of DTLS */
+    unsigned char psk[PSK_BYTES];     /* of cases that have one */
     gnutls_anti_replay_t anti_replay; /* NULL without */
     struct replay_store *replay_store;
 };

@@ -1,5 +1,5 @@
-/* DTLS: pipes of datagrams, timers that never expire, and the server's cookie (RFC 6347, section 4.2.1), which
- * the library checks apart from any session. */
+/* DTLS: pipes of datagrams, timers that never expire, and the server's cookie (RFC 6347, section 4.2.1),
+ * which the library checks apart from any session. */
 #include "gnutls_dtls.h"
 
 #include <errno.h>

@@ -73,8 +73,8 @@ static void priority_text(const struct tls_case *c, enum role role, bool resumes
     struct groups groups = offered(c, role, resumes);
     out[0] = '\0';
     append(out, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-%s%s:+%s:+%s:+%s%s:+SIGN-%s",
-           case_is_dtls(c) ? "DTLS" : "TLS", case_has_tls_1_3(c) ? "1.3" : "1.2", gnutls_name_of_cipher(c->cipher),
-           gnutls_name_of_mac(c->cipher), key_exchange(c),
+           case_is_dtls(c) ? "DTLS" : "TLS", case_has_tls_1_3(c) ? "1.3" : "1.2",
+           gnutls_name_of_cipher(c->cipher), gnutls_name_of_mac(c->cipher), key_exchange(c),
            resumes && c->resumption == RESUME_PSK ? ":+PSK" : "", signature(c));
     for (unsigned i = 0; i < groups.count; i++)
         append(out, ":+GROUP-%s", gnutls_name_of_group(groups.list[i]));

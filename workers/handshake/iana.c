@@ -50,8 +50,8 @@ static const struct {
                   {0x0906, "mldsa87"}};
 
 /* In TLS 1.2 keys on Edwards curves use the suites of ECDSA, RSA-PSS keys those of RSA (RFC 8422,
- * section 5.10, and RFC 8446, section 4.2.3). Those with pre-shared keys are of RFC 4279, 5487, 5489, 7905 and
- * 8442. */
+ * section 5.10, and RFC 8446, section 4.2.3). Those with pre-shared keys are of RFC 4279, 5487, 5489, 7905
+ * and 8442. */
 static const struct suite {
     unsigned number;
     enum cipher cipher;

@@ -4,17 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const protocols[] = {[TLS_1_2] = "TLSv1.2",
-                                        [TLS_1_3] = "TLSv1.3",
-                                        [PROTOCOL_DEFAULT] = "default",
-                                        [BFE_0RTT] = "BFE-0RTT-1",
-                                        [QUIC_V1] = "QUICv1",
-                                        [DTLS_1_2] = "DTLSv1.2",
-                                        [DTLS_1_3] = "DTLSv1.3"};
+static const char *const protocols[] = {
+    [TLS_1_2] = "TLSv1.2", [TLS_1_3] = "TLSv1.3",   [PROTOCOL_DEFAULT] = "default", [BFE_0RTT] = "BFE-0RTT-1",
+    [QUIC_V1] = "QUICv1",  [DTLS_1_2] = "DTLSv1.2", [DTLS_1_3] = "DTLSv1.3"};
 static const char *const methods[] = {
-    [METHOD_RSA] = "RSA",     [METHOD_DHE] = "DHE",         [METHOD_ECDHE] = "ECDHE",
-    [METHOD_MLKEM] = "MLKEM", [METHOD_DEFAULT] = "default", [METHOD_BFE] = "BFE",
-    [METHOD_PSK] = "PSK"};
+    [METHOD_RSA] = "RSA",         [METHOD_DHE] = "DHE", [METHOD_ECDHE] = "ECDHE", [METHOD_MLKEM] = "MLKEM",
+    [METHOD_DEFAULT] = "default", [METHOD_BFE] = "BFE", [METHOD_PSK] = "PSK"};
 static const char *const key_types[] = {[KEY_RSA] = "RSA",
                                         [KEY_RSA_PSS] = "RSA-PSS",
                                         [KEY_ECDSA] = "ECDSA",

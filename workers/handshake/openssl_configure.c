@@ -56,7 +56,8 @@ static bool force(SSL_CTX *ctx, const struct tls_case *c, enum role role, struct
                             : c->protocol == DTLS_1_2 ? DTLS1_2_VERSION
                                                       : TLS1_2_VERSION;
     /* Where nothing is signed, a client lists one all the same. */
-    const char *signature = c->method == METHOD_RSA || case_has_psk(c) ? "rsa_pkcs1_sha256" : case_signature(c);
+    const char *signature =
+        c->method == METHOD_RSA || case_has_psk(c) ? "rsa_pkcs1_sha256" : case_signature(c);
     char suite[64];
     compat_allow_weak(ctx); /* RSA-1024, DH-1024 and P-192 are wanted here */
     SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);

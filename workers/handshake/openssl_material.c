@@ -213,7 +213,8 @@ static bool check_custom_dh(struct context *c, struct fault *fault) {
 
 bool openssl_load_expected(struct context *c, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
-    return (case_has_psk(t) ? openssl_load_psk(c, fault) : check_certificates(c, fault)) && (!t->verification || check_trust_anchors(c, fault)) &&
+    return (case_has_psk(t) ? openssl_load_psk(c, fault) : check_certificates(c, fault)) &&
+           (!t->verification || check_trust_anchors(c, fault)) &&
            (t->group != GROUP_CUSTOM_DH || check_custom_dh(c, fault)) &&
            (strcmp(t->ocsp_response, "-") == 0 ||
             material_read(c->folder, t->ocsp_response, &c->ocsp_response, fault));

@@ -87,7 +87,9 @@ bool openssl_suite_name(const struct tls_case *c, char *out, size_t size) {
         [AES_256_CBC_SHA384] = "PSK-AES256-CBC-SHA384"};
     const char *method = c->method == METHOD_DHE ? "DHE-" : "ECDHE-";
     const char *key = case_has_psk(c) ? "" : is_rsa_key(c->key_type) ? "RSA-" : "ECDSA-";
-    const char *rest = c->protocol == TLS_1_3 ? new[c->cipher] : case_has_psk(c) ? psk[c->cipher] : old[c->cipher];
+    const char *rest = c->protocol == TLS_1_3 ? new[c->cipher]
+                       : case_has_psk(c)      ? psk[c->cipher]
+                                              : old[c->cipher];
     bool bare = c->protocol == TLS_1_3 || c->method == METHOD_RSA || c->method == METHOD_PSK;
     int length = snprintf(out, size, "%s%s%s", bare ? "" : method, bare ? "" : key, rest);
     return length > 0 && (size_t)length < size;

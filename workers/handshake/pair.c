@@ -290,8 +290,7 @@ static bool prove_session(const struct client_hello *client, const struct server
 
 static bool prove_psk(const struct server_hello *server, bool key_share, struct fault *fault) {
     if (!server->pre_shared_key)
-        return fault_set(fault, FAULT_MISMATCH,
-                         "pre_shared_key: wanted one, the ServerHello takes none");
+        return fault_set(fault, FAULT_MISMATCH, "pre_shared_key: wanted one, the ServerHello takes none");
     if (server->key_share != key_share)
         return fault_set(fault, FAULT_MISMATCH, "key_share: wanted %s, the ServerHello has %s",
                          key_share ? "one" : "none", server->key_share ? "one" : "none");
@@ -302,8 +301,8 @@ static bool is_1_2(const char *protocol) {
     return strcmp(protocol, protocol_name(TLS_1_2)) == 0 || strcmp(protocol, protocol_name(DTLS_1_2)) == 0;
 }
 
-/* An external key has a name in the clear, where a resumption has a ticket. TLS 1.2 has it in a later message,
- * which backends compare. */
+/* An external key has a name in the clear, where a resumption has a ticket. TLS 1.2 has it in a later
+ * message, which backends compare. */
 static bool prove_external(const struct tls_case *c, const struct client_hello *client,
                            const struct server_hello *server, struct fault *fault) {
     const struct session_id *named = &client->psk_identity;

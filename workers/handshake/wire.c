@@ -188,7 +188,7 @@ bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
     bool whole;
     *out = (struct client_hello){0};
     if (!hello(wire, CLIENT_HELLO, &body, &behind, &random, &out->session_id) ||
-        (wire->dtls && !vector(&body, 1, &unused)) || /* the cookie */
+        (wire->dtls && !vector(&body, 1, &unused)) ||             /* the cookie */
         !vector(&body, 2, &unused) || !vector(&body, 1, &unused)) /* cipher suites and compression */
         return false;
     if (body.length == 0)
@@ -226,8 +226,8 @@ bool wire_server_hello(const struct wire *wire, struct server_hello *out) {
     /* RFC 5077, section 3.1: an abbreviated handshake has no certificate. */
     out->resumes = out->new_ticket || (behind.length == 0 && wire->next_length == WIRE_NEXT_BYTES &&
                                        wire->next[0] == CHANGE_CIPHER_SPEC_RECORD);
-    out->hello_retry = wire->asked_to_retry ||
-                       memcmp(random, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM) == 0;
+    out->hello_retry =
+        wire->asked_to_retry || memcmp(random, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM) == 0;
     out->cookie = wire->asked_for_cookie;
     if (body.length == 0)
         return true;

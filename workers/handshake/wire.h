@@ -42,7 +42,7 @@ struct session_id {
 struct client_hello {
     struct session_id session_id;
     unsigned key_shares;
-    bool ticket; /* of TLS 1.2 (RFC 5077), not the empty one that asks for a ticket */
+    bool ticket;                    /* of TLS 1.2 (RFC 5077), not the empty one that asks for a ticket */
     struct session_id psk_identity; /* of the first pre-shared key that is offered; empty: none is */
 };
 

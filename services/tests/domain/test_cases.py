@@ -39,7 +39,14 @@ def a_case(**fields: Any) -> Case:
 def test_a_key_exchange_is_rsa_or_bfe_or_a_method_with_a_certificates_key_or_a_pre_shared_one() -> None:
     methods = [method for method in Method if method not in (Method.RSA, Method.BFE, Method.PSK)]
     pairs = list(product(methods, CERTIFICATE_KEYS))
-    assert list(KeyExchange) == ["RSA", *(f"{method}-{key}" for method, key in pairs), "BFE", "PSK", "DHE-PSK", "ECDHE-PSK"]
+    assert list(KeyExchange) == [
+        "RSA",
+        *(f"{method}-{key}" for method, key in pairs),
+        "BFE",
+        "PSK",
+        "DHE-PSK",
+        "ECDHE-PSK",
+    ]
     assert all((KeyExchange(f"{m}-{k}").method, KeyExchange(f"{m}-{k}").key) == (m, k) for m, k in pairs)
     assert (KeyExchange.RSA.method, KeyExchange.RSA.key) == (Method.RSA, Key.RSA)
     assert (KeyExchange.BFE.method, KeyExchange.BFE.key) == (Method.BFE, Key.BFE)

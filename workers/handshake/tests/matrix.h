@@ -232,7 +232,8 @@ static struct tls_case case_of(const struct row *row) {
     snprintf(line, sizeof line,
              "setup id=a protocol=%s key_exchange=%s cipher=%s group=%s rsa_bits=%u curve=%s %s "
              "dh_parameters=%s%s%s",
-             row->protocol, row->key_exchange, row->cipher, row->group, row->rsa_bits, row->curve, files, dh, row->further[0] == '\0' ? "" : " ", row->further);
+             row->protocol, row->key_exchange, row->cipher, row->group, row->rsa_bits, row->curve, files, dh,
+             row->further[0] == '\0' ? "" : " ", row->further);
     fill_up(line, sizeof line);
     return read_case(line);
 }

@@ -73,7 +73,8 @@ static void negotiates_row(const struct row *row) {
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
             CHECK(batch.cpu_ns[SPAN_HANDSHAKE][role] > 0 && batch.first_ns[role] > 0 &&
                   batch.bytes[role] > 200);
-        CHECK(!case_has_psk(&c) || (strcmp(seen.peer_key, "PSK") == 0 && seen.chain_length == 0 && !seen.resumed));
+        CHECK(!case_has_psk(&c) ||
+              (strcmp(seen.peer_key, "PSK") == 0 && seen.chain_length == 0 && !seen.resumed));
         CHECK(batch.has_objects && batch.has_transfer == (c.transfer_bytes > 0));
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
             CHECK((batch.cpu_ns[SPAN_TRANSFER][role] > 0) == (c.transfer_bytes > 0));

@@ -128,8 +128,10 @@ class FirstDimensions(Written):
     ]
     key_exchange: Annotated[
         Distinct[KeyExchange],
-        Field(description="key exchanges, with a hyphen before the certificate's key, such as ECDHE-RSA, or with PSK, an "
-            "external pre-shared key in its place"),
+        Field(
+            description="key exchanges, with a hyphen before the certificate's key, such as ECDHE-RSA, or with PSK, an "
+            "external pre-shared key in its place"
+        ),
     ]
     cipher: Distinct[Cipher] = Field(
         [Cipher.AES_128_GCM], description="ciphers of the connection; those with CBC are of TLS 1.2 alone"
