@@ -34,7 +34,12 @@ static void teardown(struct context *c) {
 }
 
 static struct context *setup(const struct tls_case *tls_case, const char *material, struct fault *fault) {
-    if (!case_needs_tls(tls_case, fault) || !case_trust_store_is_taken(tls_case, false, fault))
+    if (case_has_psk(tls_case)) {
+        fault_set(fault, FAULT_UNSUPPORTED, "wolfSSL is built without external pre-shared keys");
+        return NULL;
+    }
+    if ((!case_is_dtls(tls_case) && !case_needs_tls(tls_case, fault)) ||
+        !case_trust_store_is_taken(tls_case, false, fault))
         return NULL;
     struct context *c = calloc(1, sizeof *c);
     if (c == NULL) {
@@ -70,6 +75,31 @@ static int send_bytes(WOLFSSL *ssl, char *data, int size, void *pointer) {
     return taken > 0 ? (int)taken : WOLFSSL_CBIO_ERR_WANT_WRITE;
 }
 
+static int receive_datagram(WOLFSSL *ssl, char *data, int size, void *pointer) {
+    const struct side *side = pointer;
+    (void)ssl;
+    size_t given = pipe_read_datagram(side->pipes.in, data, (size_t)size);
+    return given > 0 ? (int)given : WOLFSSL_CBIO_ERR_WANT_READ;
+}
+
+static int send_datagram(WOLFSSL *ssl, char *data, int size, void *pointer) {
+    const struct side *side = pointer;
+    (void)ssl;
+    size_t taken = size <= UINT16_MAX ? pipe_write_datagram(side->pipes.out, data, (uint16_t)size) : 0;
+    return taken > 0 ? (int)taken : WOLFSSL_CBIO_ERR_WANT_WRITE;
+}
+
+/* It asks for a cookie by itself in DTLS 1.2. It has timers only for who calls them, which nobody does. */
+static bool prepare_dtls(struct side *side) {
+    WOLFSSL *ssl = side->ssl;
+    bool asks = side->role == ROLE_SERVER && side->context->tls_case.protocol == DTLS_1_3;
+    wolfSSL_SSLSetIORecv(ssl, receive_datagram);
+    wolfSSL_SSLSetIOSend(ssl, send_datagram);
+    wolfSSL_dtls_set_using_nonblock(ssl, 1);
+    return wolfSSL_dtls_set_mtu(ssl, DTLS_MTU) == WOLFSSL_SUCCESS &&
+           (!asks || wolfSSL_send_hrr_cookie(ssl, NULL, 0) == WOLFSSL_SUCCESS);
+}
+
 /* --- A side. --- */
 
 static void close_side(struct side *side) {
@@ -101,8 +131,10 @@ static bool prepare_side(struct side *side) {
     wolfSSL_SetIOReadCtx(ssl, side);
     wolfSSL_SetIOWriteCtx(ssl, side);
     wolfSSL_SetCertCbCtx(ssl, side);
+    if (case_is_dtls(c) && !prepare_dtls(side))
+        return false;
     if (side->role == ROLE_SERVER)
-        return !side->resumes || c->protocol != TLS_1_3 || wolfSSL_no_ticket_TLSv13(ssl) == 0;
+        return !side->resumes || !case_has_tls_1_3(c) || wolfSSL_no_ticket_TLSv13(ssl) == 0;
     if (c->tickets == TICKETS_DEFAULT)
         wolfSSL_set_SessionTicket_cb(ssl, count_ticket, side);
     if (c->tickets == TICKETS_DEFAULT && c->protocol == TLS_1_2)
@@ -181,7 +213,7 @@ static enum progress finish(struct side *side, struct fault *fault) {
 static bool keep(struct side *client, struct fault *fault) {
     struct context *c = client->context;
     char unexpected;
-    if (c->tls_case.protocol == TLS_1_3 && receive_data(client, &unexpected, 1, fault) != 0)
+    if (case_has_tls_1_3(&c->tls_case) && receive_data(client, &unexpected, 1, fault) != 0)
         return false;
     bool whole = c->tls_case.resumption == RESUME_SESSION_ID || wolfssl_has_ticket(client->ssl);
     WOLFSSL_SESSION *session = whole ? wolfSSL_get1_session(client->ssl) : NULL;

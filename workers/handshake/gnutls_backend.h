@@ -14,6 +14,8 @@ struct replay_store; /* gnutls_replay.c */
 struct configuration {
     gnutls_priority_t priority[2]; /* by whether the handshake resumes */
     gnutls_certificate_credentials_t credentials;
+    gnutls_psk_client_credentials_t psk_client; /* with an external key, else NULL */
+    gnutls_psk_server_credentials_t psk_server;
     gnutls_dh_params_t dh; /* custom parameters, else NULL */
 };
 
@@ -30,6 +32,8 @@ struct context {
     gnutls_datum_t cached_id; /* the server's cache of the one session, RESUME_SESSION_ID */
     gnutls_datum_t cached_session;
     gnutls_datum_t ticket_key;
+    gnutls_datum_t cookie_key;        /* of DTLS */
+    unsigned char psk[PSK_BYTES];     /* of cases that have one */
     gnutls_anti_replay_t anti_replay; /* NULL without */
     struct replay_store *replay_store;
 };
@@ -43,6 +47,7 @@ struct side {
     struct pipe_end pipes;
     unsigned early_to_send; /* application data that goes out with the client's first flight */
     bool takes_early;       /* a server that may be sent some */
+    bool needs_cookie;      /* a DTLS server whose client has shown none */
     bool issues_ticket;     /* a TLS 1.3 server whose client keeps the session */
     long early_taken;
     int tickets; /* that a client took in; counted with TICKETS_DEFAULT alone */
@@ -99,6 +104,13 @@ int gnutls_resumption_open(struct side *side);
 bool gnutls_keep(struct side *client, struct fault *fault);
 /* The same of a client that has read its ticket. */
 bool gnutls_keep_session(struct side *client, struct fault *fault);
+
+/* gnutls_psk.c: a role's credentials with the case's external key; a session's use of them; and what a side
+ * negotiated in the place of certificates. */
+bool gnutls_make_psk(struct context *context, struct configuration *out, enum role role, struct fault *fault);
+void gnutls_free_psk(struct configuration *configuration);
+int gnutls_use_psk(struct side *side, const struct configuration *from);
+bool gnutls_proves_psk(struct side *side, struct negotiated *out, struct fault *fault);
 
 /* gnutls_replay.c: a memory of ClientHellos, for the library's anti-replay. NULL: out of memory. */
 enum { REPLAY_WINDOW_S = 10 }; /* the library's default */

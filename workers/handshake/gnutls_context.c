@@ -22,6 +22,7 @@ static void free_configuration(struct configuration *configuration) {
     }
     if (configuration->credentials != NULL)
         gnutls_certificate_free_credentials(configuration->credentials);
+    gnutls_free_psk(configuration);
     if (configuration->dh != NULL)
         gnutls_dh_params_deinit(configuration->dh);
 }
@@ -33,6 +34,8 @@ static bool make_configuration(struct context *c, enum role role, struct configu
     int code = gnutls_certificate_allocate_credentials(&out->credentials);
     if (code < 0)
         return gnutls_fault(fault, FAULT_ERROR, "out of memory", code);
+    if (case_has_psk(&c->tls_case) && !gnutls_make_psk(c, out, role, fault))
+        return false;
     return gnutls_make_priorities(&c->tls_case, role, out->priority, fault) &&
            gnutls_load_role(c, out, role, fault);
 }
@@ -51,6 +54,7 @@ void gnutls_context_clear(struct context *c) {
     gnutls_free(c->cached_id.data);
     gnutls_free(c->cached_session.data);
     gnutls_free(c->ticket_key.data);
+    gnutls_free(c->cookie_key.data);
     free(c->folder);
 }
 
@@ -85,7 +89,12 @@ static int configure(struct side *side) {
     const struct configuration *from =
         side->own.credentials != NULL ? &side->own : &c->configurations[side->role];
     int code = gnutls_priority_set(session, from->priority[side->resumes]);
-    if (code < 0 || (code = gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, from->credentials)) < 0)
+    if (code < 0)
+        return code;
+    code = case_has_psk(&c->tls_case)
+               ? gnutls_use_psk(side, from)
+               : gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, from->credentials);
+    if (code < 0)
         return code;
     if (case_verifies(&c->tls_case, side->role == ROLE_CLIENT))
         gnutls_session_set_verify_cert(session, side->role == ROLE_CLIENT ? VERIFIED_HOST : NULL, 0);

@@ -11,6 +11,8 @@ static const char *protocol_of(gnutls_session_t session) {
         return protocol_name(TLS_1_2);
     if (version == GNUTLS_TLS1_3)
         return protocol_name(TLS_1_3);
+    if (version == GNUTLS_DTLS1_2)
+        return protocol_name(DTLS_1_2);
     return gnutls_protocol_get_name(version);
 }
 
@@ -52,18 +54,18 @@ static const char *group_of(struct side *side, bool resumed) {
     gnutls_kx_algorithm_t kx = gnutls_kx_get(session);
     gnutls_group_t group = gnutls_group_get(session);
     bool tls_1_3 = gnutls_protocol_get_version(session) == GNUTLS_TLS1_3;
-    if (kx == GNUTLS_KX_RSA)
+    if (kx == GNUTLS_KX_RSA || kx == GNUTLS_KX_PSK)
         return "-";
     if (resumed && (!tls_1_3 || group == GNUTLS_GROUP_INVALID))
         return "-"; /* in TLS 1.2 the library still tells the group of the session's first handshake */
     if (group == GNUTLS_GROUP_INVALID)
-        return kx == GNUTLS_KX_DHE_RSA ? group_of_prime(side) : NULL;
+        return kx == GNUTLS_KX_DHE_RSA || kx == GNUTLS_KX_DHE_PSK ? group_of_prime(side) : NULL;
     const char *name = gnutls_group_get_name(group), *ours = gnutls_our_group(name);
     return ours != NULL ? ours : name;
 }
 
 static const char *signature_of(gnutls_session_t session, bool resumed) {
-    if (resumed || gnutls_kx_get(session) == GNUTLS_KX_RSA)
+    if (resumed || gnutls_kx_get(session) == GNUTLS_KX_RSA || gnutls_auth_get_type(session) == GNUTLS_CRD_PSK)
         return "-"; /* nothing was signed, but the library tells what it would have used, or once used */
     int sign = gnutls_sign_algorithm_get(session);
     const char *name = gnutls_sign_get_name((gnutls_sign_algorithm_t)sign),
@@ -155,7 +157,8 @@ bool gnutls_inspect(struct side *side, struct negotiated *out, struct fault *fau
     out->group = group_of(side, resumed);
     out->signature = signature_of(side->session, resumed);
     out->resumed = resumed;
-    if (gnutls_protocol_get_version(side->session) == GNUTLS_TLS1_2)
+    gnutls_protocol_t version = gnutls_protocol_get_version(side->session);
+    if (version == GNUTLS_TLS1_2 || version == GNUTLS_DTLS1_2)
         out->extended_master_secret = gnutls_session_ext_master_secret_status(side->session) != 0;
     if (side->role == ROLE_CLIENT)
         out->tickets = side->tickets;
@@ -165,6 +168,8 @@ bool gnutls_inspect(struct side *side, struct negotiated *out, struct fault *fau
     }
     if (resumed)
         return true; /* no certificate was shown */
+    if (case_has_psk(&side->context->tls_case))
+        return gnutls_proves_psk(side, out, fault);
     out->client_signature = client_signature_of(side->session);
     return side->role == ROLE_CLIENT ? inspect_client(side, out, fault) : inspect_server(side, out, fault);
 }

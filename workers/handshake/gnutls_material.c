@@ -337,7 +337,8 @@ static bool keep_ocsp(struct context *c, struct fault *fault) {
 
 bool gnutls_load_expected(struct context *c, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
-    return check_pair(c, fault) && (!t->verification || check_trust_anchors(c, fault)) &&
+    return (case_has_psk(t) ? material_read_psk(c->folder, t->key, c->psk, fault) : check_pair(c, fault)) &&
+           (!t->verification || check_trust_anchors(c, fault)) &&
            (t->group != GROUP_CUSTOM_DH || check_custom_dh(c, fault));
 }
 
@@ -347,7 +348,7 @@ bool gnutls_load_ocsp(struct context *c, struct fault *fault) {
 
 bool gnutls_load_role(struct context *c, struct configuration *out, enum role role, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
-    bool shows = role == ROLE_SERVER || t->client_authentication;
+    bool shows = !case_has_psk(t) && (role == ROLE_SERVER || t->client_authentication);
     step_begin(STEP_KEYS);
     bool good = !shows || load_pair_of(c, out->credentials, fault);
     step_begin(STEP_TRUST);
@@ -358,7 +359,10 @@ bool gnutls_load_role(struct context *c, struct configuration *out, enum role ro
     if (t->group == GROUP_CUSTOM_DH) {
         if (!load_dh(c, &out->dh, fault))
             return false;
-        gnutls_certificate_set_dh_params(out->credentials, out->dh);
+        if (case_has_psk(t))
+            gnutls_psk_set_server_dh_params(out->psk_server, out->dh);
+        else
+            gnutls_certificate_set_dh_params(out->credentials, out->dh);
     }
     /* By a function: the library would refuse a response that is out of date, or another certificate's. */
     if (c->ocsp.size > 0)

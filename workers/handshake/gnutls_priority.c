@@ -30,7 +30,7 @@ static struct groups offered(const struct tls_case *c, enum role role, bool resu
     if (c->hello_retry && role == ROLE_CLIENT)
         add(&groups, c->group == GROUP_X25519 ? GROUP_P256 : GROUP_X25519);
     add(&groups, c->group);
-    if (c->protocol == TLS_1_2 ||
+    if (case_has_tls_1_2(c) ||
         role == ROLE_CLIENT) /* a TLS 1.3 server that had it might take it as the group */
         add(&groups, c->curve);
     return groups;
@@ -41,16 +41,22 @@ static const char *key_exchange(const struct tls_case *c) {
     switch (c->method) {
     case METHOD_RSA:
         return "RSA";
+    case METHOD_PSK:
+        return "PSK";
     case METHOD_DHE:
-        return "DHE-RSA";
+        return case_has_psk(c) ? "DHE-PSK" : "DHE-RSA";
     default:
+        if (case_has_psk(c))
+            return "ECDHE-PSK";
         return is_rsa_key(c->key_type) ? "ECDHE-RSA" : "ECDHE-ECDSA";
     }
 }
 
 static const char *signature(const struct tls_case *c) {
-    /* RSA key exchange signs nothing, but the library does without no signature scheme. */
-    const char *scheme = c->method == METHOD_RSA ? "rsa_pkcs1_sha256" : case_signature(c);
+    /* Where nothing is signed, the library does without no signature scheme. */
+    const char *scheme = c->method == METHOD_RSA ? "rsa_pkcs1_sha256"
+                         : case_has_psk(c)       ? "ecdsa_secp256r1_sha256"
+                                                 : case_signature(c);
     return gnutls_name_of_signature(scheme, case_has_tls_1_3(c));
 }
 
@@ -66,9 +72,9 @@ static void append(char text[TEXT_MAX], const char *format, ...) {
 static void priority_text(const struct tls_case *c, enum role role, bool resumes, char out[TEXT_MAX]) {
     struct groups groups = offered(c, role, resumes);
     out[0] = '\0';
-    append(out, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-TLS%s:+%s:+%s:+%s%s:+SIGN-%s",
-           case_has_tls_1_3(c) ? "1.3" : "1.2", gnutls_name_of_cipher(c->cipher),
-           gnutls_name_of_mac(c->cipher), key_exchange(c),
+    append(out, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-%s%s:+%s:+%s:+%s%s:+SIGN-%s",
+           case_is_dtls(c) ? "DTLS" : "TLS", case_has_tls_1_3(c) ? "1.3" : "1.2",
+           gnutls_name_of_cipher(c->cipher), gnutls_name_of_mac(c->cipher), key_exchange(c),
            resumes && c->resumption == RESUME_PSK ? ":+PSK" : "", signature(c));
     for (unsigned i = 0; i < groups.count; i++)
         append(out, ":+GROUP-%s", gnutls_name_of_group(groups.list[i]));

@@ -31,6 +31,10 @@ static WOLFSSL_METHOD *method_of(enum protocol protocol, enum role role) {
         return role == ROLE_CLIENT ? wolfTLSv1_2_client_method() : wolfTLSv1_2_server_method();
     case TLS_1_3:
         return role == ROLE_CLIENT ? wolfTLSv1_3_client_method() : wolfTLSv1_3_server_method();
+    case DTLS_1_2:
+        return role == ROLE_CLIENT ? wolfDTLSv1_2_client_method() : wolfDTLSv1_2_server_method();
+    case DTLS_1_3:
+        return role == ROLE_CLIENT ? wolfDTLSv1_3_client_method() : wolfDTLSv1_3_server_method();
     default:
         return role == ROLE_CLIENT ? wolfSSLv23_client_method() : wolfSSLv23_server_method();
     }
@@ -51,7 +55,7 @@ static bool set_suite(WOLFSSL_CTX *ctx, const struct tls_case *c, struct fault *
 /* Until 5.6 the list with key shares is for TLS 1.3 alone. */
 static int use_groups(WOLFSSL_CTX *ctx, enum protocol protocol, int *groups, int count) {
     int code = WOLFSSL_SUCCESS;
-    if (protocol == TLS_1_3)
+    if (protocol == TLS_1_3 || protocol == DTLS_1_3)
         return wolfSSL_CTX_set_groups(ctx, groups, count);
     for (int i = 0; code == WOLFSSL_SUCCESS && i < count; i++)
         code = wolfSSL_CTX_UseSupportedCurve(ctx, (word16)groups[i]);
@@ -69,7 +73,7 @@ static bool set_groups(WOLFSSL_CTX *ctx, const struct tls_case *c, enum role rol
         groups[count++] = (int)iana_group_number(c->curve);
     int code = use_groups(ctx, c->protocol, groups, count);
     /* Else a TLS 1.2 server takes the smallest curve that is listed. */
-    if (code == WOLFSSL_SUCCESS && role == ROLE_SERVER && c->protocol == TLS_1_2 &&
+    if (code == WOLFSSL_SUCCESS && role == ROLE_SERVER && case_has_tls_1_2(c) &&
         (c->group == GROUP_P384 || c->group == GROUP_P521))
         code = wolfSSL_CTX_SetTmpEC_DHE_Sz(ctx, (word16)((curve_bits(c->group) + 7) / 8));
     return code == WOLFSSL_SUCCESS ||
@@ -84,9 +88,9 @@ static bool set_resumption(WOLFSSL_CTX *ctx, const struct tls_case *c, enum role
     wolfSSL_CTX_set_timeout(ctx, SESSION_LIFETIME_S);
     if (server)
         good = wolfSSL_CTX_set_TicketHint(ctx, SESSION_LIFETIME_S) == WOLFSSL_SUCCESS;
-    if (server && c->protocol == TLS_1_3 && !tls_1_3_tickets)
+    if (server && case_has_tls_1_3(c) && !tls_1_3_tickets)
         good = good && wolfSSL_CTX_no_ticket_TLSv13(ctx) == 0;
-    if (server && c->protocol == TLS_1_2 && c->resumption != RESUME_TICKET)
+    if (server && case_has_tls_1_2(c) && c->resumption != RESUME_TICKET)
         good = good && wolfSSL_CTX_NoTicketTLSv12(ctx) == WOLFSSL_SUCCESS;
     if (!server && c->resumption == RESUME_TICKET)
         good = good && wolfSSL_CTX_UseSessionTicket(ctx) == WOLFSSL_SUCCESS;

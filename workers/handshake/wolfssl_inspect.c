@@ -6,7 +6,9 @@
 #include "wolfssl_structures.h"
 #include "words.h"
 
-enum { WIRE_TLS_1_2 = 0x0303 };
+static bool is_1_2(const struct wolfssl_facts *facts) {
+    return facts->version == 0x0303 || facts->version == 0xFEFD;
+}
 
 static const char *cipher_of(WOLFSSL *ssl) {
     enum cipher cipher;
@@ -19,7 +21,7 @@ static const char *cipher_of(WOLFSSL *ssl) {
 /* In TLS 1.2 a resumption has no group. In TLS 1.3 it has one unless the pre-shared key stands alone; that
  * there was an exchange at all, or none, is read off the ServerHello (pair.c). */
 static const char *group_of(WOLFSSL *ssl, const struct wolfssl_facts *facts, bool resumed) {
-    if (resumed && (facts->version == WIRE_TLS_1_2 || facts->pre_shared_key_alone))
+    if (resumed && (is_1_2(facts) || facts->pre_shared_key_alone))
         return "-";
     const char *word = facts->group == 0 ? NULL : iana_group_word(facts->group);
     return word != NULL ? word : wolfSSL_get_curve_name(ssl);
@@ -75,7 +77,7 @@ bool wolfssl_inspect(struct side *side, struct negotiated *out, struct fault *fa
     out->group = group_of(side->ssl, &facts, resumed);
     out->signature = resumed ? "-" : signature_word(client ? facts.peer_signature : facts.own_signature);
     out->resumed = resumed;
-    if (facts.version == WIRE_TLS_1_2)
+    if (is_1_2(&facts))
         out->extended_master_secret = facts.extended_master_secret;
     if (client)
         out->tickets = side->tickets;

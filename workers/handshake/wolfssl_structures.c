@@ -47,7 +47,9 @@ static unsigned scheme(unsigned algorithm, unsigned hash) {
 }
 
 struct wolfssl_facts wolfssl_facts(const WOLFSSL *ssl) {
-    bool tls_1_3 = ssl->version.minor >= TLSv1_3_MINOR;
+    /* DTLS counts down. */
+    bool tls_1_3 = ssl->version.major == DTLS_MAJOR ? ssl->version.minor <= DTLSv1_3_MINOR
+                                                    : ssl->version.minor >= TLSv1_3_MINOR;
     return (struct wolfssl_facts){
         .version = (unsigned)ssl->version.major << 8 | ssl->version.minor,
         .group = tls_1_3 ? ssl->namedGroup : group_of_curve(ssl->ecdhCurveOID),

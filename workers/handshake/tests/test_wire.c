@@ -173,6 +173,51 @@ static void datagrams(void) {
     CHECK_NUMBER(pipe_pending(&pipe), sizeof bytes + 2);
 }
 
+/* A datagram with one fragment of a message of DTLS, whose body begins behind the header of TLS. */
+static size_t fragment(unsigned char *out, const unsigned char *message, size_t from, size_t bytes) {
+    const unsigned char header[13] = {22, 0xFE, 0xFD, [12] = (unsigned char)(12 + bytes)};
+    memcpy(out, header, sizeof header);
+    memcpy(out + 13, message, 4);
+    memcpy(out + 17, (unsigned char[]){0, 0, 0, 0, (unsigned char)from, 0, 0, (unsigned char)bytes}, 8);
+    memcpy(out + 25, message + 4 + from, bytes);
+    return 25 + bytes;
+}
+
+static void in_datagrams(void) {
+    static const unsigned char verify[] = {3, 0, 0, 3, 0xFE, 0xFF, 0}, certificate[] = {11, 0, 0, 1, 0};
+    unsigned char bytes[128], out[160];
+    struct server_hello found;
+    wire_reset(&wire);
+    wire.counts_records = true;
+    wire_feed_dtls(&wire, out, fragment(out, verify, 0, 3));
+    CHECK(!wire_server_hello(&wire, &found));
+    size_t body = hello(bytes, false, (unsigned char[]){23, 35}, 2) - 9;
+    wire_feed_dtls(&wire, out, fragment(out, bytes + 5, 0, 20));
+    CHECK(!wire_server_hello(&wire, &found));
+    wire_feed_dtls(&wire, out, fragment(out, bytes + 5, 0, 20)); /* sent again */
+    wire_feed_dtls(&wire, out, fragment(out, bytes + 5, 20, body - 20));
+    CHECK(wire_server_hello(&wire, &found));
+    CHECK(found.cookie && found.extended_master_secret && !found.hello_retry && !found.resumes);
+    wire_feed_dtls(&wire, out, fragment(out, certificate, 0, 1));
+    CHECK(wire_server_hello(&wire, &found) && !found.new_ticket && !found.resumes);
+    /* Two encrypted records in one datagram, the second without a length. */
+    wire_feed_dtls(&wire, (unsigned char[]){0x2F, 0, 1, 0, 2, 9, 9, 0x23, 0, 9, 9, 9}, 12);
+    CHECK_NUMBER(wire.records, 7);
+}
+
+static void retried_in_datagrams(void) {
+    unsigned char bytes[128], out[160];
+    struct server_hello found;
+    wire_reset(&wire);
+    size_t body = hello(bytes, true, (unsigned char[]){44}, 1) - 9;
+    wire_feed_dtls(&wire, out, fragment(out, bytes + 5, 0, body));
+    CHECK(!wire_server_hello(&wire, &found));
+    body = hello(bytes, false, (unsigned char[]){51, 41}, 2) - 9;
+    wire_feed_dtls(&wire, out, fragment(out, bytes + 5, 0, body));
+    CHECK(wire_server_hello(&wire, &found));
+    CHECK(found.hello_retry && found.cookie && found.key_share && found.pre_shared_key);
+}
+
 static void cut_short(void) {
     unsigned char bytes[128];
     struct server_hello found;
@@ -196,6 +241,8 @@ int main(void) {
     sentence("what follows the first record is not kept", first_record_alone);
     sentence("whether a resumption or a certificate follows a ServerHello is told", what_follows);
     sentence("a hello in QUIC's Initial packets is read like one in a record", in_initial_packets);
+    sentence("a hello of DTLS is put together from fragments, behind the request of a cookie", in_datagrams);
+    sentence("behind a HelloRetryRequest of DTLS the ServerHello is read", retried_in_datagrams);
     sentence("a pipe gives datagrams as it took them, and counts their own bytes", datagrams);
     sentence("half a ServerHello, or another message, tells nothing", cut_short);
     return check_failures != 0;
