@@ -1,7 +1,8 @@
 /* What the worker's starts are set beside: a program that starts another one again and again and says what
  * its steps took. It shares no code with the worker.
  *
- *   plain_start PROCESSES [LOADER...] PROGRAM CERTIFICATE KEY ANCHORS    starts PROGRAM so often, which prints a line
+ *   plain_start PROCESSES [LOADER...] PROGRAM CERTIFICATE KEY ANCHORS    starts PROGRAM so often, which
+ * prints a line
  *
  * PROGRAM is this one compiled with -DINSIDE_OPENSSL or -DINSIDE_GNUTLS. It gets the clocks before execve in
  * the environment, and prints CPU microseconds from there to main, to the end of the library's start, of
