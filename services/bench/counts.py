@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bench.machine import Machine, all_cpus, children_cpu_s
 from kexbench.domain.cases import Case, KeyExchange, Protocol
-from kexbench.domain.profiles import CountedSide
+from kexbench.domain.instruments import CountedSide
 from kexbench.runner.counting import count
 
 SUBJECTS = ("openssl@debian/bullseye", "openssl@debian/trixie", "gnutls@debian/trixie")
@@ -50,7 +50,7 @@ def repeat_counts(machine: Machine, counts: int) -> Iterator[str | Repeated]:
                 setting = machine.setting(case, {subject: kit}, 1)
                 began_s, cpu_before_s = time.monotonic(), children_cpu_s()
                 with all_cpus(machine.cpus):
-                    counted = tuple(count(setting, subject, SIDE)[0].instructions for _ in range(counts))
+                    counted = tuple(count(setting, subject, SIDE)[0].amount for _ in range(counts))
                 yield Repeated(
                     subject=subject,
                     version=kit.manifest.version,

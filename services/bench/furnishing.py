@@ -10,10 +10,10 @@ from kexbench.domain.articles import ARTICLES
 from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, Line, LineCommit
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
+from kexbench.domain.instruments import CountedSide, Instrument
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.notifications import Happening, Notification, Sending, SendingState
-from kexbench.domain.plans import Instrument
-from kexbench.domain.profiles import CallCost, CountedSide, FunctionCost, Profile
+from kexbench.domain.profiles import CallCost, FunctionCost, Profile
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.domain.schedules import Schedule
@@ -125,9 +125,9 @@ def _profile(side: CountedSide) -> Profile:
     return Profile(
         side=side,
         handshakes=20,
-        instructions=sum(costs.values()),
+        amount=sum(costs.values()),
         functions=tuple(
-            FunctionCost(name=name, library="libcrypto", instructions=cost, calls=1) for name, cost in costs.items()
+            FunctionCost(name=name, library="libcrypto", amount=cost, calls=1) for name, cost in costs.items()
         ),
         calls=tuple(
             CallCost(caller=(f"{side}_turn", "worker"), callee=(name, "libcrypto"), inclusive=cost)

@@ -51,8 +51,8 @@ the worker and starts another one ([plain_start.c](../../workers/handshake/bench
 steps with the same libraries, under the kit's dynamic linker: TLS 1.3, ECDHE with X25519, an ECDSA certificate with
 P-256, and trust anchors where the client verifies. They take turns of {TURN} processes on one CPU. Numbers are medians
 of {PROCESSES} processes. Where a step takes a millisecond or more, and of bytes, they agree within {AGREE:.0%}, or
-the row says **no**. Not compared are wall time, which other programs share, and resident memory, of which the worker's own program
-has half a megabyte more."""
+the row says **no**. Not compared are wall time, which other programs share, and resident memory, of which the
+worker's own program has half a megabyte more."""
 
 Numbers = Mapping[Metric, Sequence[float]]
 

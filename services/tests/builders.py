@@ -12,6 +12,7 @@ from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEvent
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.hosts import HostFacts, HostLoad
+from kexbench.domain.instruments import CountedSide, Instrument
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import BuildProfile, KitManifest, Package, SubjectRef
 from kexbench.domain.library_commits import LibraryCommit
@@ -19,7 +20,7 @@ from kexbench.domain.material import MaterialFiles
 from kexbench.domain.notifications import Happening, Link, Notification, Sending, SendingState
 from kexbench.domain.plans import Plan
 from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe, tried
-from kexbench.domain.profiles import CallCost, CountedSide, FunctionCost, Profile
+from kexbench.domain.profiles import CallCost, FunctionCost, Profile
 from kexbench.domain.runs import Run, RunEvent, RunReason, RunState, Trigger
 from kexbench.domain.samples import ABSENT, Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample, Timer
 from kexbench.domain.screenings import HostMoved, ScreenedUpgrade, Screening
@@ -192,20 +193,18 @@ def an_outcome(reference: str, kind: OutcomeKind = OutcomeKind.UNSUPPORTED, reas
     return Outcome(subject=reference, kind=kind, reason=reason)
 
 
-def a_profile(side: CountedSide, **instructions: float) -> Profile:
+def a_profile(side: CountedSide, instrument: Instrument = Instrument.INSTRUCTIONS, **amounts: float) -> Profile:
     """The turn of the side calls each function once."""
     turn = (f"{side}_turn", "worker")
     return Profile(
+        instrument=instrument,
         side=side,
         handshakes=20,
-        instructions=sum(instructions.values()),
+        amount=sum(amounts.values()),
         functions=tuple(
-            FunctionCost(name=name, library="libcrypto", instructions=own, calls=1)
-            for name, own in instructions.items()
+            FunctionCost(name=name, library="libcrypto", amount=own, calls=1) for name, own in amounts.items()
         ),
-        calls=tuple(
-            CallCost(caller=turn, callee=(name, "libcrypto"), inclusive=own) for name, own in instructions.items()
-        ),
+        calls=tuple(CallCost(caller=turn, callee=(name, "libcrypto"), inclusive=own) for name, own in amounts.items()),
     )
 
 

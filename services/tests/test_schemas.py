@@ -12,7 +12,17 @@ from kexbench.domain.probes import KitProbe
 from kexbench.domain.runs import Run, RunEvent, RunReason, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.runner.job_input import JobInput
-from kexbench.runner.records import Batch, Bye, Hello, Load, PathConnections, Ready, WorkerRecord, parse_record
+from kexbench.runner.records import (
+    Batch,
+    Bye,
+    Hello,
+    Load,
+    PathConnections,
+    Profiled,
+    Ready,
+    WorkerRecord,
+    parse_record,
+)
 from kexbench.schemas import SITE, generated_files, served_schemas
 from tests.builders import (
     ECDSA,
@@ -33,6 +43,7 @@ SCHEMAS = EXAMPLES.parent
 SESSION = EXAMPLES / "worker-session.ndjson"
 LOADS = EXAMPLES / "worker-load.ndjson"
 OVER_PATHS = EXAMPLES / "worker-path.ndjson"
+PROFILED = EXAMPLES / "worker-profile.ndjson"
 GENERATED = generated_files()
 
 
@@ -148,6 +159,18 @@ def test_the_records_of_paths_that_the_worker_writes_are_read_whole() -> None:
     assert good.late_share == 1 / 30
     assert isinstance(silent, PathConnections)
     assert (silent.connections, silent.failures.timeout, silent.late_share) == (0, 3, 0.0)
+
+
+def test_the_profile_round_trips_with_its_stacks() -> None:
+    (line,) = PROFILED.read_bytes().splitlines()
+    record = parse_record(line)
+    assert json.loads(WorkerRecord.dump_json(record)) == json.loads(line)
+    assert isinstance(record, Profiled)
+    assert [(stack.part, stack.count, stack.amount, len(stack.addresses)) for stack in record.stacks] == [
+        ("objects", 4, 320, 3),
+        ("server", 2, 4096, 4),
+        ("kept", 2, 32, 2),
+    ]
 
 
 @pytest.mark.parametrize(

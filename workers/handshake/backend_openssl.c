@@ -38,8 +38,14 @@ static void teardown(struct context *c) {
     ERR_clear_error();
 }
 
+static bool takes(const struct tls_case *c, struct fault *fault) {
+    return case_is_tls(c) || c->protocol == DTLS_1_2 ||
+           fault_set(fault, FAULT_UNSUPPORTED, "this library's backend has no %s",
+                     protocol_name(c->protocol));
+}
+
 static struct context *setup(const struct tls_case *tls_case, const char *material, struct fault *fault) {
-    if (!case_needs_tls(tls_case, fault) || !case_trust_store_is_taken(tls_case, true, fault) ||
+    if (!takes(tls_case, fault) || !case_trust_store_is_taken(tls_case, true, fault) ||
         !compat_takes(tls_case, fault))
         return NULL;
     struct context *c = calloc(1, sizeof *c);
@@ -77,11 +83,12 @@ static void close_side(struct side *side) {
 
 static bool connect_pipes(struct side *side) {
     side->ssl = SSL_new(side->own != NULL ? side->own : side->context->configurations[side->role]);
-    BIO *bio = side->ssl == NULL ? NULL : openssl_pipe_new(&side->pipes);
+    bool dtls = case_is_dtls(&side->context->tls_case);
+    BIO *bio = side->ssl == NULL ? NULL : openssl_pipe_new(&side->pipes, dtls);
     if (bio == NULL)
         return false;
     SSL_set_bio(side->ssl, bio, bio);
-    return true;
+    return !dtls || openssl_dtls_open(side->ssl);
 }
 
 /* A client writes into the session that it offers (what is there already, but without a lock): each of

@@ -16,8 +16,20 @@ enum { RECORD_MAX = 16384 }; /* application data in one record (RFC 8446, sectio
 /* What a client that verifies expects in the server's certificate. */
 #define VERIFIED_HOST "kexbench.invalid"
 
-enum protocol { TLS_1_2, TLS_1_3, PROTOCOL_DEFAULT, BFE_0RTT, QUIC_V1 };
-enum method { METHOD_RSA, METHOD_DHE, METHOD_ECDHE, METHOD_MLKEM, METHOD_DEFAULT, METHOD_BFE };
+enum { PSK_BYTES = 32 };
+#define PSK_IDENTITY "kexbench"
+enum { DTLS_MTU = 1400 }; /* bytes of a datagram, behind the headers of IP and UDP */
+
+enum protocol { TLS_1_2, TLS_1_3, PROTOCOL_DEFAULT, BFE_0RTT, QUIC_V1, DTLS_1_2, DTLS_1_3 };
+enum method {
+    METHOD_RSA,
+    METHOD_DHE,
+    METHOD_ECDHE,
+    METHOD_MLKEM,
+    METHOD_DEFAULT,
+    METHOD_BFE,
+    METHOD_PSK /* alone: no key exchange beside it */
+};
 enum key_type {
     KEY_RSA,
     KEY_RSA_PSS,
@@ -27,7 +39,8 @@ enum key_type {
     KEY_ML_DSA_44,
     KEY_ML_DSA_65,
     KEY_ML_DSA_87,
-    KEY_BFE
+    KEY_BFE,
+    KEY_PSK /* an external pre-shared key, in place of a certificate */
 };
 enum cipher {
     AES_128_GCM,
@@ -180,13 +193,20 @@ bool is_ml_dsa(enum key_type key_type);
 /* The IANA SignatureScheme that the case's certificate is made to sign with, "-", or NULL for the default. */
 const char *case_signature(const struct tls_case *tls_case);
 
-/* Is it TLS over a stream of bytes? Else it is QUIC, or Bloom filter encryption. */
+/* Is it TLS over a stream of bytes? Else it is DTLS, QUIC, or Bloom filter encryption. */
 bool case_is_tls(const struct tls_case *tls_case);
+bool case_is_dtls(const struct tls_case *tls_case);
 
-/* Does the handshake have the messages of TLS 1.3? QUIC's does (RFC 9001, section 4). */
+/* Does the handshake have the messages of TLS 1.2, as that of DTLS 1.2 does, or of TLS 1.3, as those of DTLS
+ * 1.3 and QUIC do (RFC 9147, section 5; RFC 9001, section 4)? */
+bool case_has_tls_1_2(const struct tls_case *tls_case);
 bool case_has_tls_1_3(const struct tls_case *tls_case);
 
-/* For backends that have TLS and nothing else: false and a fault where the case is not for them. */
+/* Is the key exchange one with an external pre-shared key (RFC 4279, RFC 5489; RFC 8446, section 4.2.11)? */
+bool case_has_psk(const struct tls_case *tls_case);
+
+/* For backends that have TLS with certificates and nothing else: false and a fault where the case is not for
+ * them. */
 bool case_needs_tls(const struct tls_case *tls_case, struct fault *fault);
 
 /* False and a fault where the library can't load trust anchors from where the case has them. */

@@ -3,6 +3,7 @@
 #include "examine.h"
 
 #include "heap.h"
+#include "hold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,9 +74,8 @@ static bool count_handshakes(struct prepared *p, struct pass *pass, uint64_t han
     return good;
 }
 
-/* Connections that stay open after their handshake: what a server's memory is made of. Twice as many as
- * handshakes, so that a slow handshake is made less often here too. Without the counter there is nothing to
- * see, and one shows that it works. */
+/* Twice as many as handshakes, so that a slow handshake is made less often here too. Without the counter
+ * there is nothing to see, and one shows that it works. */
 static uint64_t to_hold(const struct examined *examined) {
     if (!examined->has_heap)
         return 1;
@@ -83,30 +83,19 @@ static uint64_t to_hold(const struct examined *examined) {
 }
 
 static bool hold_connections(struct prepared *p, struct pass *pass, struct fault *fault) {
-    struct pair *pairs[HELD_MAX] = {NULL};
     struct examined scratch = {0}, *out = pass->out;
-    struct spans unused = {0};
-    bool good = true;
+    struct pair *pairs[HELD_MAX] = {NULL};
     out->held_connections = to_hold(out);
     pass->out = &scratch;
-    for (uint64_t i = 0; good && i < out->held_connections; i++) {
-        pairs[i] = pair_new(p->backend, p->context, &p->tls_case, false);
-        good = pairs[i] != NULL || fault_set(fault, FAULT_ERROR, "out of memory");
-        if (!good)
-            break;
-        pairs[i]->observer = &pass->observer;
-        good = pair_open(pairs[i], p->wanted.resumed, false, &unused, fault) &&
-               pair_turns(pairs[i], false, &unused, fault) && pair_prove(pairs[i], &p->wanted, NULL, fault);
-        if (good && p->tls_case.anti_replay)
-            good = p->backend->keep(pairs[i]->sides[ROLE_CLIENT], fault);
-    }
+    bool good = hold(p, pairs, out->held_connections, &pass->observer, fault);
     memcpy(out->held_bytes, scratch.held_bytes, sizeof out->held_bytes);
-    for (int i = 0; i < HELD_MAX && pairs[i] != NULL; i++) {
-        pair_close(pairs[i], false, &unused);
-        pair_free(pairs[i]);
-    }
+    let_go(pairs, out->held_connections);
     pass->out = out;
     return good;
+}
+
+bool heap_is_counted(const struct backend *backend) {
+    return kexbench_heap_read != NULL && (backend->traits == NULL || !backend->traits->own_heap);
 }
 
 bool examine(struct prepared *p, uint64_t handshakes, struct examined *out, struct fault *fault) {
@@ -118,8 +107,7 @@ bool examine(struct prepared *p, uint64_t handshakes, struct examined *out, stru
     for (int i = 0; i < COUNTERS; i++)
         out->has_counter[i] = pass.counters.descriptors[i] >= 0;
     strcpy(out->counters_absent, pass.counters.absent);
-    out->has_heap =
-        kexbench_heap_read != NULL && (p->backend->traits == NULL || !p->backend->traits->own_heap);
+    out->has_heap = heap_is_counted(p->backend);
     bool good = count_handshakes(p, &pass, handshakes, fault) && hold_connections(p, &pass, fault);
     counters_close(&pass.counters);
     return good;

@@ -39,6 +39,8 @@ static const struct {
     {"step_after", &settings.step_after, 1},
     {"contention", &settings.contention_ppm, 1000000},
     {"coherency", &settings.coherency_ppm, 1000000},
+    {"age_ns", &settings.age_ns, 1},
+    {"leak_bytes", &settings.leak_bytes, 1},
     {"client_hello_bytes", &settings.client_hello_bytes, 1},
     {"server_hello_bytes", &settings.server_hello_bytes, 1},
     {"emulated", &settings.emulated, 1},

@@ -17,6 +17,7 @@ struct fake_settings {
     int64_t contention_ppm, coherency_ppm;
     int64_t client_hello_bytes, server_hello_bytes; /* of the whole record */
     int64_t emulated;                               /* negative: what is so */
+    int64_t age_ns, leak_bytes; /* more for each 1,000 handshakes before; kept of each for ever */
     int64_t unsupported, fail_after, mismatch_after, crash_after, hang_after, lie, lie_after;
 };
 

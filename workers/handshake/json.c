@@ -75,6 +75,17 @@ void json_close(struct json *json) {
     json->comma = true;
 }
 
+void json_open_list(struct json *json, const char *key) {
+    key_of(json, key);
+    fputc('[', json->out);
+    json->comma = false;
+}
+
+void json_close_list(struct json *json) {
+    fputc(']', json->out);
+    json->comma = true;
+}
+
 void json_text(struct json *json, const char *key, const char *value) {
     if (value == NULL) {
         json_null(json, key);

@@ -13,6 +13,8 @@ struct json {
 
 void json_open(struct json *json, const char *key); /* key NULL: the outermost object */
 void json_close(struct json *json);
+void json_open_list(struct json *json, const char *key); /* its members have no key */
+void json_close_list(struct json *json);
 void json_text(struct json *json, const char *key, const char *value); /* NULL becomes null */
 void json_number(struct json *json, const char *key, uint64_t value);
 void json_numbers(struct json *json, const char *key, const uint64_t *values, uint64_t count);

@@ -17,7 +17,7 @@ static int usage(const char *why) {
 }
 
 int main(int argc, char **argv) {
-    struct instant entered = instant_now();
+    struct process_time entered = process_time_now();
     struct options options;
     struct fault fault = {0};
     const char *wrong = options_parse(argc, argv, linked_backend.takes_settings, &options);
@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
     const struct backend *chosen =
         options.burns ? burning(&linked_backend, options.burn_ppm) : &linked_backend;
     if (options.is_started) {
-        struct instant before = {options.before_cpu_ns, options.before_wall_ns};
+        struct process_time before = {options.before_cpu_ns, options.before_wall_ns};
         return start_and_report(chosen, options.settings, options.material, before, entered);
     }
     if (!linked_backend.start(options.settings, &fault)) {

@@ -63,6 +63,20 @@ bool trust_path(const char *folder, const struct tls_case *tls_case, char out[PA
            fault_set(fault, FAULT_ERROR, "the material folder's path is too long");
 }
 
+bool material_read_psk(const char *folder, const char *name, unsigned char out[PSK_BYTES],
+                       struct fault *fault) {
+    struct material material;
+    if (!material_read(folder, name, &material, fault))
+        return false;
+    bool good = material.length == PSK_BYTES ||
+                fault_set(fault, FAULT_ERROR, "the pre-shared key has %u bytes rather than %d",
+                          material.length, PSK_BYTES);
+    if (good)
+        memcpy(out, material.bytes, PSK_BYTES);
+    material_free(&material);
+    return good;
+}
+
 /* Also used for private keys: wiped, out of habit more than need. */
 void material_free(struct material *material) {
     if (material->bytes != NULL)

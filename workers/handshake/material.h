@@ -15,6 +15,9 @@ struct material {
 
 /* False and a fault when there is no such regular file, or it is empty or too large. */
 bool material_read(const char *folder, const char *name, struct material *out, struct fault *fault);
+/* A key of PSK_BYTES, as it is. */
+bool material_read_psk(const char *folder, const char *name, unsigned char out[PSK_BYTES],
+                       struct fault *fault);
 void material_free(struct material *material);
 
 /* From where a side loads its trust anchors: the case's file, or the folder beside it with the suffix ".d",

@@ -84,7 +84,7 @@ static bool check_key(const struct context *c, X509 *certificate, struct fault *
 
 /* The client shows the server's certificate as its own. */
 static bool has_certificate(const struct context *c, enum role role) {
-    return role == ROLE_SERVER || c->tls_case.client_authentication;
+    return !case_has_psk(&c->tls_case) && (role == ROLE_SERVER || c->tls_case.client_authentication);
 }
 
 /* With default settings the library may refuse what it thinks weak: that is its answer to the case. */
@@ -212,7 +212,8 @@ static bool check_custom_dh(struct context *c, struct fault *fault) {
 
 bool openssl_load_expected(struct context *c, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
-    return check_certificates(c, fault) && (!t->verification || check_trust_anchors(c, fault)) &&
+    return (case_has_psk(t) ? openssl_load_psk(c, fault) : check_certificates(c, fault)) &&
+           (!t->verification || check_trust_anchors(c, fault)) &&
            (t->group != GROUP_CUSTOM_DH || check_custom_dh(c, fault));
 }
 
@@ -282,7 +283,7 @@ static bool use_trust_anchors(const struct context *c, SSL_CTX *ctx, struct faul
 
 bool openssl_load_role(struct context *c, SSL_CTX *ctx, enum role role, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
-    bool dh = t->group == GROUP_CUSTOM_DH || (is_ffdhe(t->group) && t->protocol == TLS_1_2);
+    bool dh = t->group == GROUP_CUSTOM_DH || (is_ffdhe(t->group) && case_has_tls_1_2(t));
     step_begin(STEP_KEYS);
     bool good = (!has_certificate(c, role) || (use_certificates(c, ctx, fault) && use_key(c, ctx, fault))) &&
                 (role == ROLE_CLIENT || !dh || use_dh(c, ctx, fault));

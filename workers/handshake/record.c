@@ -235,16 +235,34 @@ void record_path(FILE *out, const char *id, const struct path_result *r) {
     end(&json);
 }
 
+static void numbers_if(struct json *json, const char *key, bool known, const uint64_t *values,
+                       uint64_t count) {
+    if (known)
+        json_numbers(json, key, values, count);
+    else
+        json_null(json, key);
+}
+
+void record_age(FILE *out, const char *id, const struct aged *aged) {
+    struct json json = begin(out, "age");
+    json_text(&json, "id", id);
+    json_numbers(&json, "connections", aged->connections, aged->points);
+    json_numbers(&json, "thread_cpu_ns", aged->thread_cpu_ns, aged->points);
+    json_numbers(&json, "cpu_ns", aged->cpu_ns, aged->points);
+    json_numbers(&json, "others_ns", aged->others_ns, aged->points);
+    numbers_if(&json, "heap_bytes", aged->has_heap, aged->heap_bytes, aged->points);
+    numbers_if(&json, "heap_blocks", aged->has_heap, aged->heap_blocks, aged->points);
+    numbers_if(&json, "resident_bytes", aged->has_resident, aged->resident_bytes, aged->points);
+    end(&json);
+}
+
 /* Of each process; null where a process can't tell, as then none of the same program can. */
 static void of_each(struct json *json, const char *key, bool known, const struct start *start,
                     uint64_t (*value)(const struct started *started, int index), int index) {
     uint64_t values[START_PROCESSES_MAX];
     for (uint64_t i = 0; known && i < start->processes; i++)
         values[i] = value(&start->each[i], index);
-    if (known)
-        json_numbers(json, key, values, start->processes);
-    else
-        json_null(json, key);
+    numbers_if(json, key, known, values, start->processes);
 }
 
 /* What a backend does not divide is the context's, if it divides a set-up at all. */
@@ -292,6 +310,14 @@ void record_start(FILE *out, const char *id, const struct start *start) {
     of_each(&json, "read_bytes", first->has_read, start, bytes_of, 0);
     of_each(&json, "resident_bytes", first->has_resident, start, bytes_of, 1);
     of_each(&json, "heap_bytes", first->has_heap, start, bytes_of, 2);
+    end(&json);
+}
+
+void record_profile(FILE *out, const char *id, const struct profile *profile) {
+    struct json json = begin(out, "profile");
+    json_text(&json, "id", id);
+    json_number(&json, "handshakes", profile->handshakes);
+    stacks_write(&json, profile->stacks);
     end(&json);
 }
 

@@ -2,6 +2,7 @@
  * don't begin with a dot, so that no request can name something outside the material folder. */
 #include "request.h"
 
+#include "request_age.h"
 #include "request_load.h"
 #include "request_path.h"
 #include "values.h"
@@ -118,6 +119,12 @@ static bool store_handshakes(struct request *r, const char *v) {
 static bool store_processes(struct request *r, const char *v) {
     return value_decimal(v, 1, PROCESSES_LIMIT, &r->processes);
 }
+static bool store_profiled(struct request *r, const char *v) {
+    return profiled_from_name(v, &r->of);
+}
+static bool store_profiled_handshakes(struct request *r, const char *v) {
+    return value_decimal(v, 1, PROFILED_MAX, &r->handshakes);
+}
 static bool store_min_handshakes(struct request *r, const char *v) {
     return value_decimal(v, 0, HANDSHAKES_LIMIT, &r->limits.min_handshakes);
 }
@@ -133,7 +140,7 @@ static const char YES_NO[] = "yes or no";
 
 static const struct key setup_keys[] = {
     {"id", store_id, "a name"},
-    {"protocol", store_protocol, "TLSv1.2, TLSv1.3, BFE-0RTT-1 or default"},
+    {"protocol", store_protocol, "TLSv1.2, TLSv1.3, DTLSv1.2, DTLSv1.3, QUICv1, BFE-0RTT-1 or default"},
     {"key_exchange", store_key_exchange,
      "RSA, BFE, or DHE, ECDHE, MLKEM or default with - and RSA, RSA-PSS, ECDSA, Ed25519, Ed448 or ML-DSA-44, "
      "-65, "
@@ -184,6 +191,11 @@ static const struct key start_keys[] = {
     {"id", store_id, "a name"},
     {"processes", store_processes, "1 to 1000"},
 };
+static const struct key profile_keys[] = {
+    {"id", store_id, "a name"},
+    {"of", store_profiled, "allocations or atomics"},
+    {"handshakes", store_profiled_handshakes, "1 to 100"},
+};
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 static const struct verb_keys {
@@ -197,6 +209,8 @@ static const struct verb_keys {
     [VERB_LOAD] = {"load", load_keys, COUNT(load_keys)},
     [VERB_PATH] = {"path", path_keys, COUNT(path_keys)},
     [VERB_START] = {"start", start_keys, COUNT(start_keys)},
+    [VERB_AGE] = {"age", age_keys, COUNT(age_keys)},
+    [VERB_PROFILE] = {"profile", profile_keys, COUNT(profile_keys)},
     [VERB_STOP] = {"stop", NULL, 0},
 };
 _Static_assert(COUNT(verbs) == VERB_STOP + 1, "every verb has its keys");
@@ -210,6 +224,8 @@ FITS(examine_keys);
 FITS(load_keys);
 FITS(path_keys);
 FITS(start_keys);
+FITS(age_keys);
+FITS(profile_keys);
 
 static seen_keys bit(unsigned index) {
     return (seen_keys)1 << index;
@@ -295,5 +311,7 @@ bool request_parse(const char *line, size_t length, struct request *out, char re
         return wrong(reason, "min_handshakes is above max_handshakes");
     if (out->verb == VERB_PATH && !path_is_bounded(&out->path_plan))
         return wrong(reason, "so many connections at this interval_ns begin for more than an hour");
+    if (out->verb == VERB_AGE && out->age_plan.points > out->age_plan.connections)
+        return wrong(reason, "points is above connections");
     return true;
 }

@@ -92,6 +92,30 @@ static void begin_processes(struct state *s, const char *id, uint64_t processes)
     start_free(&out);
 }
 
+static void grow_old(struct state *s, const char *id, const struct age_plan *plan) {
+    struct fault fault = {0};
+    struct aged out;
+    if (!is_set_up(s, id))
+        return;
+    if (age(&s->prepared, plan, &out, &fault))
+        record_age(s->out, id, &out);
+    else
+        record_failed(s->out, id, out.proven, &fault);
+    aged_free(&out);
+}
+
+static void tell_apart(struct state *s, const char *id, enum profiled of, uint64_t handshakes) {
+    struct fault fault = {0};
+    struct profile out;
+    if (!is_set_up(s, id))
+        return;
+    if (profile(&s->prepared, of, handshakes, &out, &fault))
+        record_profile(s->out, id, &out);
+    else
+        record_failed(s->out, id, 0, &fault);
+    profile_free(&out);
+}
+
 /* False ends the session. */
 static bool answer(struct state *s, const struct request *request) {
     switch (request->verb) {
@@ -112,6 +136,12 @@ static bool answer(struct state *s, const struct request *request) {
         return true;
     case VERB_START:
         begin_processes(s, request->tls_case.id, request->processes);
+        return true;
+    case VERB_AGE:
+        grow_old(s, request->tls_case.id, &request->age_plan);
+        return true;
+    case VERB_PROFILE:
+        tell_apart(s, request->tls_case.id, request->of, request->handshakes);
         return true;
     case VERB_STOP:
         record_bye(s->out);

@@ -67,7 +67,7 @@ __attribute__((noinline)) static pid_t start_one(struct command *command, const 
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != here || dup2(in[0], STDIN_FILENO) < 0 ||
         dup2(out[1], STDOUT_FILENO) < 0)
         _exit(127);
-    struct instant before = instant_now();
+    struct process_time before = process_time_now();
     char *at = write_number(command->before, before.cpu_ns);
     *at++ = ',';
     *write_number(at, before.wall_ns) = '\0';

@@ -14,8 +14,8 @@
 
 enum { NOT_PROVEN = 4 };
 
-struct instant instant_now(void) {
-    return (struct instant){real_clock.process_cpu_ns(), real_clock.wall_ns()};
+struct process_time process_time_now(void) {
+    return (struct process_time){real_clock.process_cpu_ns(), real_clock.wall_ns()};
 }
 
 __attribute__((noinline)) bool start_library(const struct backend *backend, const char *settings,
@@ -138,7 +138,7 @@ static bool report(const struct started *started) {
 }
 
 int start_and_report(const struct backend *backend, const char *settings, const char *material,
-                     struct instant before, struct instant entered) {
+                     struct process_time before, struct process_time entered) {
     struct started started = {0};
     struct request request;
     size_t length = 0;

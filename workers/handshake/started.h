@@ -8,10 +8,10 @@
 #include "steps.h"
 
 /* The clocks of this process at some moment. */
-struct instant {
+struct process_time {
     uint64_t cpu_ns, wall_ns;
 };
-struct instant instant_now(void);
+struct process_time process_time_now(void);
 
 /* Passed from the process that was started to the one that started it, which is the same program. */
 struct started {
@@ -33,6 +33,6 @@ void start_here(const struct backend *backend, const char *settings, const struc
  * standard output. `before`: right before execve; `entered`: in main. Returns the exit code: 0 if the
  * handshake was proven, else 4. */
 int start_and_report(const struct backend *backend, const char *settings, const char *material,
-                     struct instant before, struct instant entered);
+                     struct process_time before, struct process_time entered);
 
 #endif

@@ -15,12 +15,12 @@ SIGN, HASH, OTHERS = ("sign", "libssl"), ("hash", "libcrypto"), (UNNAMED, "libcr
 PROFILE = Profile(
     side="server",
     handshakes=20,
-    instructions=1000.05,
+    amount=1000.05,
     functions=(
-        FunctionCost(name="sign", library="libssl", instructions=299.6, calls=2),
-        FunctionCost(name="hash", library="libcrypto", instructions=590.45, calls=11.95),
-        FunctionCost(name="slight", library="libc", instructions=10, calls=1),
-        FunctionCost(name=UNNAMED, library="libcrypto", instructions=100, calls=3),
+        FunctionCost(name="sign", library="libssl", amount=299.6, calls=2),
+        FunctionCost(name="hash", library="libcrypto", amount=590.45, calls=11.95),
+        FunctionCost(name="slight", library="libc", amount=10, calls=1),
+        FunctionCost(name=UNNAMED, library="libcrypto", amount=100, calls=3),
     ),
     calls=(
         CallCost(caller=("main", "kexbench-worker"), callee=TURN, inclusive=1000.05, calls=2),

@@ -116,9 +116,9 @@ def test_the_function_that_most_of_a_change_is_in_has_a_sentence(
         title="TLS 1.2 RSA, RSA 2048",
         side="server",
         function=function,
-        instructions=(1000, 1770),
+        amounts=(1000, 1770),
         calls=calls,
-        side_instructions=(10_000, 10_900),
+        side_amounts=(10_000, 10_900),
         run_id="r",
     )
     assert culprit_sentence(culprit) == expected.format(place="the server's instructions in TLS 1.2 RSA, RSA 2048")

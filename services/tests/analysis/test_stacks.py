@@ -18,10 +18,9 @@ def a_graph(own: dict[str, float], calls: dict[tuple[str, str], float], library:
     return Profile(
         side="server",
         handshakes=20,
-        instructions=sum(own.values()),
+        amount=sum(own.values()),
         functions=tuple(
-            FunctionCost(name=name, library=library, instructions=instructions, calls=1)
-            for name, instructions in own.items()
+            FunctionCost(name=name, library=library, amount=instructions, calls=1) for name, instructions in own.items()
         ),
         calls=tuple(
             CallCost(caller=(caller, library), callee=(callee, library), inclusive=inclusive, calls=1)
@@ -140,7 +139,7 @@ def test_whatever_the_graphs_no_node_has_less_than_its_children_or_repeats_on_a_
     before: Profile, after: Profile
 ) -> None:
     root = merged_calls(before, after)
-    assert (root.before, root.after) == (before.instructions, after.instructions)
+    assert (root.before, root.after) == (before.amount, after.amount)
     for path, node in nodes(root):
         assert len(set(path)) == len(path)
         for side in ("before", "after"):

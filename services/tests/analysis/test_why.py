@@ -11,11 +11,11 @@ TURN = ("client_turn", "worker")
 
 
 def profile(functions: dict[str, float], calls: dict[tuple[str, str], float] | None = None) -> Profile:
-    costs = [FunctionCost(name=name, library="libcrypto", instructions=own, calls=1) for name, own in functions.items()]
+    costs = [FunctionCost(name=name, library="libcrypto", amount=own, calls=1) for name, own in functions.items()]
     return Profile(
         side="client",
         handshakes=20,
-        instructions=sum(functions.values()),
+        amount=sum(functions.values()),
         functions=tuple(costs),
         calls=tuple(
             CallCost(
@@ -233,7 +233,7 @@ def test_two_libraries_are_matched_by_name_whatever_namespace_parameters_and_cpu
 def test_the_parts_of_two_libraries_add_up_to_both() -> None:
     first = profile({"__ecp_nistz256_mul_montq": 340, "fe_mul": 270, "ossl_fnv1a_hash": 35, "bn_mul_mont": 5})
     second = profile({"__ecp_nistz256_mul_montq": 330, "curve25519_x25519_alt": 328, "bn_mul_mont_nohw": 6, "step": 1})
-    second = second.model_copy(update={"instructions": second.instructions - 6})
+    second = second.model_copy(update={"instructions": second.amount - 6})
     explanation = explain_libraries(first, second)
     rows = [
         (part.name, part.matched_before, part.matched_after, part.only_before, part.only_after)

@@ -15,7 +15,8 @@ from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.domain.alerts import AlertAction, AlertKind
-from kexbench.domain.plans import Instrument, Plan
+from kexbench.domain.instruments import Instrument
+from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Purpose, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Metric
 from kexbench.planning.documents import DocumentError
@@ -118,7 +119,7 @@ def test_an_alert_is_explained_by_a_run_that_counts_instructions(stage: Stage) -
     (alert,) = stage.alerts()
     (culprit,) = alert.culprits
     assert (culprit.side, culprit.function, culprit.run_id) == ("server", "hash", explaining.run_id)
-    assert (culprit.instructions, culprit.side_instructions) == ((1000, 1500), (6000, 6520))
+    assert (culprit.amounts, culprit.side_amounts) == ((1000, 1500), (6000, 6520))
     assert alert.status == "open"
     stage.settle()
     events = stage.store.alert_events(alert.alert_id)

@@ -15,6 +15,7 @@ from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.domain.alerts import AlertAction
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.runs import RunState
 from kexbench.domain.samples import Metric
 from kexbench.domain.views import View
@@ -144,7 +145,9 @@ def fill(store: ClickHouseStore) -> None:
     counted(store, "counting", {ONE: 100.0, TWO: 350.0})
     before, after, _ = sorted(row.subject.name for row in store.measured_subjects(Selection(Metric.CPU_NS)))
     store.add_alert_event(an_alert_event(finding=a_finding().model_copy(update={"subjects": (before, after)})))
-    culprits = tuple(culprits_of(explained(store, before, after), "counting"))
+    culprits = tuple(
+        culprits_of(explained(store, before, after, Instrument.INSTRUCTIONS), ("client", "server"), "counting")
+    )
     store.add_alert_event(an_alert_event(AlertAction.EXPLAINED, 1, culprits=culprits))
     store.add_screening(a_screening("measuring"))
 

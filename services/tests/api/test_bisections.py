@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from kexbench.api.calling import API_PREFIX
-from kexbench.domain.plans import Instrument
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.runs import Run, RunEvent, RunReason, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Sample
 from kexbench.store.clickhouse import ClickHouseStore

@@ -456,9 +456,7 @@ def test_two_libraries_of_one_ancestry_are_explained_by_parts_and_others_are_ref
     empty_store.add_run(run)
     invocation = an_invocation(run, profiles={name: (profile,) for name, profile in counts.items()})
     metric = Metric.COUNTED_INSTRUCTIONS
-    samples = tuple(
-        Sample(subject=name, metric=metric, values=(profile.instructions,)) for name, profile in counts.items()
-    )
+    samples = tuple(Sample(subject=name, metric=metric, values=(profile.amount,)) for name, profile in counts.items())
     empty_store.add_invocation(run, invocation.model_copy(update={"samples": samples}))
     (case,) = client.get(why).json()
     assert case["other_code"] is True, "they do not tell by which CPU features they chose their code"

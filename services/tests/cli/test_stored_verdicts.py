@@ -18,8 +18,8 @@ from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.cli.alert_words import suspicion_text
 from kexbench.cli.main import app_with
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.metrics import Metric
-from kexbench.domain.plans import Instrument
 from kexbench.domain.runs import Purpose, Run, RunState
 from kexbench.domain.samples import Invocation, OutcomeKind, Sample
 from kexbench.domain.upgrades import SIDES_OF, UpgradeEnd

@@ -119,7 +119,7 @@ def test_two_libraries_are_shown_by_parts_with_what_matches_of_each() -> None:
     explanation = Explanation(side="server", before=1200, after=700, functions=(), path=(), parts=parts)
     console = Console(width=120)
     with console.capture() as captured:
-        console.print(parts_table("full handshake", explanation, ("openssl", "awslc")))
+        console.print(parts_table("full handshake", explanation, ("openssl", "awslc"), "instructions"))
     lines = captured.get().splitlines()
     assert lines[0].rstrip() == "full handshake"
     assert lines[1].rstrip() == "names match for 33% of openssl's instructions and 84% of awslc's"

@@ -10,6 +10,7 @@ import pytest
 
 from kexbench.answers.why import culprits_of, explained
 from kexbench.domain.alerts import AlertAction
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
 from kexbench.settings import Settings
@@ -97,7 +98,9 @@ def test_an_upgrade_and_its_alert_are_read_and_handled_on_their_pages(
     before, after = sorted(row.subject.name for row in empty_store.measured_subjects(Selection(Metric.CPU_NS)))
     finding = a_finding().model_copy(update={"subjects": (before, after)})
     empty_store.add_alert_event(an_alert_event(finding=finding))
-    culprits = tuple(culprits_of(explained(empty_store, before, after), "counting"))
+    culprits = tuple(
+        culprits_of(explained(empty_store, before, after, Instrument.INSTRUCTIONS), ("client", "server"), "counting")
+    )
     empty_store.add_alert_event(an_alert_event(AlertAction.EXPLAINED, 1, culprits=culprits))
     empty_store.add_screening(a_screening("confirming"))
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:

@@ -9,9 +9,9 @@ from markdown_it import MarkdownIt
 
 from kexbench.domain.differences import Difference
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.pairs import ChangeReport, Pair, PairEnd, Unbuilt
-from kexbench.domain.plans import Instrument
 from kexbench.domain.upgrades import SideMove, UpgradeCell
 from kexbench.domain.verdicts import RunVerdict, run_verdict
 from kexbench.forges.comparison import CELLS_MAX, change_comment, is_news

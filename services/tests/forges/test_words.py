@@ -48,9 +48,9 @@ CULPRIT = Culprit(
     title="TLS 1.2 RSA, RSA 2048",
     side="server",
     function="ossl_rsa_decrypt",
-    instructions=(1_000_000, 2_000_000),
+    amounts=(1_000_000, 2_000_000),
     calls=(1, 2),
-    side_instructions=(2_790_000, 3_790_000),
+    side_amounts=(2_790_000, 3_790_000),
     run_id="1",
 )
 COUNTED = judged(120, 5, [CELL]).model_copy(update={"culprits": (CULPRIT,)})

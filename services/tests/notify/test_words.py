@@ -28,9 +28,9 @@ HASH = Culprit(
     title="TLS 1.3 ECDHE-ECDSA, ECDSA P-256, X25519",
     side="server",
     function="hash_once_more",
-    instructions=(0, 3144),
+    amounts=(0, 3144),
     calls=(0, 1),
-    side_instructions=(1_729_648, 1_732_792),
+    side_amounts=(1_729_648, 1_732_792),
     run_id="once-0123",
 )
 TEAM, OTHER = ChannelRule(name="crypto-team"), ChannelRule(name="other")

@@ -7,8 +7,9 @@ import pytest
 
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.material import MaterialFiles
-from kexbench.domain.plans import Instrument, Job, Measure
+from kexbench.domain.plans import Job, Measure
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.job_input import JobInput, JobInputKit
 from kexbench.runner.records import Batch

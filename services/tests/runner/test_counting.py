@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.analysis.why import explain
-from kexbench.domain.plans import Instrument
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.profiles import SMALLEST_SHARE, Profile
 from kexbench.domain.samples import Invocation, Metric, Outcome, OutcomeKind
 from kexbench.runner.callgrind import Counts
@@ -40,7 +40,7 @@ def test_two_counts_of_one_kit_are_the_same_and_the_sides_are_apart(
 ) -> None:
     first, second = (counted(make_job_input, QUIET_FAKE, tmp_path) for _ in range(2))
     client, server, objects = first.profiles[QUIET_FAKE]
-    assert client.instructions > 1000
+    assert client.amount > 1000
     assert explain(client, second.profiles[QUIET_FAKE][0]).has_changed is False
     assert explain(client, second.profiles[QUIET_FAKE][0]).path == ()
     assert {"client_turn", "step"} <= names_of(client)
@@ -49,10 +49,10 @@ def test_two_counts_of_one_kit_are_the_same_and_the_sides_are_apart(
     assert "client_turn" not in names_of(server)
     assert {"make_objects", "free_objects", "open_side", "close_side"} <= names_of(objects)
     assert not {"client_turn", "server_turn"} & names_of(objects)
-    assert values(first, QUIET_FAKE, Metric.OBJECTS_COUNTED_INSTRUCTIONS) == (objects.instructions,)
+    assert values(first, QUIET_FAKE, Metric.OBJECTS_COUNTED_INSTRUCTIONS) == (objects.amount,)
     (both,) = values(first, QUIET_FAKE, Metric.COUNTED_INSTRUCTIONS)
-    assert both == client.instructions + server.instructions
-    assert values(first, QUIET_FAKE, Metric.CLIENT_COUNTED_INSTRUCTIONS) == (client.instructions,)
+    assert both == client.amount + server.amount
+    assert values(first, QUIET_FAKE, Metric.CLIENT_COUNTED_INSTRUCTIONS) == (client.amount,)
     assert abs(both / values(second, QUIET_FAKE, Metric.COUNTED_INSTRUCTIONS)[0] - 1) < SMALLEST_SHARE
     assert first.negotiated[QUIET_FAKE].group == "X25519"
     assert first.timers == {}, "times under Valgrind mean nothing"

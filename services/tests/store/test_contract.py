@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from kexbench.analysis.rounds import values_of
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt, Run, RunState
 from kexbench.domain.samples import WITHDRAWN_REASON, Invocation, Metric, OutcomeKind, Sample
@@ -625,7 +626,7 @@ def test_of_each_cell_and_side_the_newest_profile_counts_also_of_a_run_that_is_a
         store.add_invocation(later, an_invocation(later, 1, profiles={ONE: newer}))
     store.add_invocation(later, an_invocation(later, 0, profiles={ONE: again}))
     one, two = (f"fake@{version}~{version}~{a_kit(f'fake@{version}').build_profile.id}" for version in ("1.0", "1.1"))
-    rows = store.profiles([one, two])
+    rows = store.profiles([one, two], Instrument.INSTRUCTIONS)
     found = {(row.subject.name, row.profile.side): (row.run_id, row.profile) for row in rows}
     assert len(rows) == len(found) == 4
     assert found[one, "client"] == ("later", newer[0])
@@ -634,6 +635,14 @@ def test_of_each_cell_and_side_the_newest_profile_counts_also_of_a_run_that_is_a
     assert [row.spread for row in rows] == pytest.approx(
         [11 / 10.5 - 1 if row.run_id == "later" else 0 for row in rows]
     )
-    assert {row.profile.side for row in store.profiles([two], case_id=RSA)} == {"client", "server"}
-    assert store.profiles([two], case_id=ECDSA) == store.profiles([two], run_id="later") == store.profiles([]) == []
-    assert [row.run_id for row in store.profiles([one], run_id="later")] == ["later"]
+    assert {row.profile.side for row in store.profiles([two], Instrument.INSTRUCTIONS, case_id=RSA)} == {
+        "client",
+        "server",
+    }
+    assert (
+        store.profiles([two], Instrument.INSTRUCTIONS, case_id=ECDSA)
+        == store.profiles([two], Instrument.INSTRUCTIONS, run_id="later")
+        == store.profiles([], Instrument.INSTRUCTIONS)
+        == []
+    )
+    assert [row.run_id for row in store.profiles([one], Instrument.INSTRUCTIONS, run_id="later")] == ["later"]

@@ -9,6 +9,7 @@ mkdir -p "$to"
 exec 9>"$to/lock"
 flock 9
 cp -u "$here"/data/*.pem "$to" # among them the faulty ones: generator 5, and a privateValueLength
+printf %032d 46 >"$to/key.psk"
 # The tool of this system knows no ML-DSA, so those pairs are checked in as well.
 [ -e "$to/complete-5" ] && exit 0 # 5: a folder of trust anchors
 OPENSSL_CONF=/dev/null

@@ -114,6 +114,25 @@ static void good_path(void) {
 }
 
 /* A worker connects to this machine alone. */
+static void good_age(void) {
+    static const char AGE[] = "age id=a connections=10000000 points=1000 max_ns=600000000000";
+    static const char *const keys[] = {"id", "connections", "points", "max_ns"};
+    char why[64];
+    CHECK(parse(AGE) && request.verb == VERB_AGE);
+    CHECK_TEXT(request.tls_case.id, "a");
+    CHECK(request.age_plan.connections == 10000000 && request.age_plan.points == 1000 &&
+          request.age_plan.max_ns == 600000000000);
+    CHECK(parse("age id=a connections=2 points=2 max_ns=1"));
+    refuses("age id=a connections=9 points=10 max_ns=1", "points is above connections");
+    refuses(with(AGE, "connections", "connections=10000001"), "expected 2 to 10000000");
+    refuses(with(AGE, "points", "points=1"), "expected 2 to 1000");
+    refuses(with(AGE, "max_ns", "max_ns=0"), "expected 1 to 3600000000000");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        snprintf(why, sizeof why, "age needs the key %s", keys[i]);
+        refuses(with(AGE, keys[i], NULL), why);
+    }
+}
+
 static void other_machines(void) {
     static const char *const addresses[] = {"128.0.0.1",  "10.0.0.1",       "0.0.0.0",     "localhost",
                                             "127.1",      "127.0.0",        "127.0.0.256", "127.0.0.+1",
@@ -380,6 +399,7 @@ int main(void) {
     sentence("a good setup is read into a case", good_setup);
     sentence("a good load is read into a plan", good_load);
     sentence("a good path is read into a plan, which is bounded in time", good_path);
+    sentence("a good age is read into a plan, which is bounded", good_age);
     sentence("a load on another machine is an error", other_machines);
     sentence("keys may come in any order", any_order);
     sentence("every name of the protocol is known", every_name);

@@ -30,13 +30,13 @@ static void wait_for_ever(void) {
             pause();
 }
 
-static int started(struct instant entered, const char *clocks) {
+static int started(struct process_time entered, const char *clocks) {
     struct backend backend = linked_backend;
-    struct instant before = {0};
+    struct process_time before = {0};
     unsigned long long cpu_ns, wall_ns;
     const char *behaviour = getenv(BEHAVIOUR);
     if (sscanf(clocks, "%llu,%llu", &cpu_ns, &wall_ns) == 2)
-        before = (struct instant){cpu_ns, wall_ns};
+        before = (struct process_time){cpu_ns, wall_ns};
     if (behaviour != NULL && strcmp(behaviour, "lies") == 0)
         backend.inspect = inspect_another;
     if (behaviour != NULL && strcmp(behaviour, "crashes") == 0)
@@ -169,7 +169,7 @@ static void is_refused(void) {
 }
 
 int main(int argc, char **argv) {
-    struct instant entered = instant_now();
+    struct process_time entered = process_time_now();
     material = argc > 1 ? argv[1] : ".";
     if (argc > 3)
         return started(entered, argv[3]);

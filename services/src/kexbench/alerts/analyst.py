@@ -39,6 +39,7 @@ from kexbench.domain.intervals import Ratio
 from kexbench.domain.metrics import Metric
 from kexbench.domain.runs import Run
 from kexbench.domain.screenings import HostMoved, ScreenedUpgrade, Screening, UpgradeOutcome
+from kexbench.planning.explanation import explaining_instrument
 from kexbench.planning.rules import rule_of
 from kexbench.queue.runs import one_at_a_time
 from kexbench.queue.supplies import LocalSupplies, Supplies
@@ -196,18 +197,22 @@ class Analyst:
         self._say(f"alert {alert_id} is fixed{' in ' if version else ''}{version}")
 
     def _explain_alerts(self) -> None:
-        """Count instructions for new findings, and add what they show to their alerts."""
+        """Count for new findings, and add what the counts show to their alerts."""
         now = self._clock()
         rows = self._store.alert_rows()
-        ids = [row.alert_id for row in rows if row.metric is Metric.CPU_NS and status_of(row.steps, now) in UNSETTLED]
-        events = self._store.events_of_alerts(ids) if ids else []
+        metrics = {
+            row.alert_id: row.metric
+            for row in rows
+            if row.metric and explaining_instrument(row.metric) and status_of(row.steps, now) in UNSETTLED
+        }
+        events = self._store.events_of_alerts(list(metrics)) if metrics else []
         for alert_id, of_alert in groupby(events, key=lambda event: event.alert_id):
             waiting = unexplained(list(of_alert), now)
             if waiting and (alert_id, waiting[0]) not in self._explained:
-                self._attempt(alert_id, partial(self._explain, alert_id, *waiting))
+                self._attempt(alert_id, partial(self._explain, alert_id, metrics[alert_id], *waiting))
 
-    def _explain(self, alert_id: str, number: int, finding: Finding) -> None:
-        state = advance_explanation(self._store, self._supplies, alert_id, finding)
+    def _explain(self, alert_id: str, metric: Metric, number: int, finding: Finding) -> None:
+        state = advance_explanation(self._store, self._supplies, alert_id, metric, finding)
         if state is None or state.has_results:
             self._explained.add((alert_id, number))
 

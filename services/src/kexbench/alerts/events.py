@@ -14,7 +14,7 @@ _TICK = timedelta(milliseconds=1)
 """The resolution of the store's times."""
 _DONE = {
     AlertAction.GREW: "added new findings",
-    AlertAction.EXPLAINED: "counted its instructions",
+    AlertAction.EXPLAINED: "counted what it does",
     AlertAction.WRONG: "marked it as a false positive",
     AlertAction.NOTED: "added a note",
 }

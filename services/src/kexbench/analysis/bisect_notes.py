@@ -11,8 +11,8 @@ from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.rounds import Batches
 from kexbench.domain.bisections import LineCommit
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.kits import Library, SubjectRef
-from kexbench.domain.plans import Instrument
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF
 
@@ -62,7 +62,7 @@ class Notes(Frozen):
         return SIDES_OF[self.instrument]["both"]
 
     def reading(self, logs: Sequence[float]) -> Reading:
-        if self.instrument is Instrument.TIME:
+        if not self.instrument.counts:
             return Reading.of(logs)
         centre = sum(logs) / len(logs)
         error = max(COUNT_ERROR, *(abs(log - centre) for log in logs))
@@ -129,7 +129,7 @@ class Notes(Frozen):
             ends = batches.get((case_id, good), {}), batches.get((case_id, bad), {})
             placed = None if commit is None else batches.get((case_id, str(self.ref(commit))), {})
             logs = logs_of(ends, placed)
-            enough = len(logs.steps) >= (MIN_COMPARED_INVOCATIONS if self.instrument is Instrument.TIME else 1)
+            enough = len(logs.steps) >= (MIN_COMPARED_INVOCATIONS if not self.instrument.counts else 1)
             logs_by_case[case_id] = CaseLogs(steps=logs.steps if enough else (), places=logs.places if enough else ())
         return Measurement(commit=commit, run_id=run_id, logs=logs_by_case)
 

@@ -68,8 +68,8 @@ def parts_of(changes: Sequence[FunctionChange], before: Profile, after: Profile)
         name=UNACCOUNTED,
         matched_before=0.0,
         matched_after=0.0,
-        only_before=before.instructions - sum(change.before for change in changes),
-        only_after=after.instructions - sum(change.after for change in changes),
+        only_before=before.amount - sum(change.before for change in changes),
+        only_after=after.amount - sum(change.after for change in changes),
     )
     parts.sort(key=lambda part: -max(part.before, part.after))
     return (*parts, rest) if max(abs(rest.before), abs(rest.after)) >= _LEAST else tuple(parts)

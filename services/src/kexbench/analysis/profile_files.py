@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from kexbench.analysis.stacks import merged_calls
-from kexbench.domain.profiles import CallCost, CallNode, Profile, ProfileFormat, root_of
+from kexbench.domain.instruments import INSTRUMENTS, root_of, side_words
+from kexbench.domain.profiles import CallCost, CallNode, Profile, ProfileFormat
 
 MEDIA_TYPES: dict[ProfileFormat, str] = {"callgrind": "text/plain", "speedscope": "application/json"}
 _ENDINGS: dict[ProfileFormat, str] = {"callgrind": "callgrind", "speedscope": "speedscope.json"}
@@ -20,14 +21,15 @@ def file_name(build: str, side: str, file_format: ProfileFormat) -> str:
 
 def profile_file(profile: Profile, build: str, file_format: ProfileFormat) -> str:
     """`build`: the library and version that were counted, for people."""
-    title = f"{build}, {profile.side}, instructions of one handshake"
+    row = INSTRUMENTS[profile.instrument]
+    title = f"{build}, {side_words(profile.side)}, {row.amounts} {row.parts[profile.side].per}"
     return _callgrind(profile, title) if file_format == "callgrind" else _speedscope(profile, title)
 
 
 def _callgrind(profile: Profile, title: str) -> str:
     """All counts, as whole numbers (Valgrind manual, "Callgrind Format Specification")."""
     calls = _calls_below_root(profile)
-    own = {(cost.name, cost.library): _whole(cost.instructions) for cost in profile.functions}
+    own = {(cost.name, cost.library): _whole(cost.amount) for cost in profile.functions}
     total = sum(own.values())
     numbers = _Numbers()
     lines = [
@@ -37,7 +39,7 @@ def _callgrind(profile: Profile, title: str) -> str:
         f"cmd: {title}",
         f"desc: Averages of {profile.handshakes} handshakes, rounded. Calls are by both sides.",
         "positions: line",
-        "events: Ir",
+        f"events: {INSTRUMENTS[profile.instrument].event}",
         f"summary: {total}",
     ]
     for function in dict.fromkeys([*own, *calls]):
@@ -59,7 +61,7 @@ def _callgrind(profile: Profile, title: str) -> str:
 
 def _calls_below_root(profile: Profile) -> dict[_Function, list[CallCost]]:
     """By caller. Callgrind also gives the callers of the root its cost, up to the start of the program."""
-    root = root_of(profile.side)
+    root = root_of(profile.instrument, profile.side)
     calls: dict[_Function, list[CallCost]] = defaultdict(list)
     for call in profile.calls:
         if call.callee[0] != root:
@@ -93,7 +95,7 @@ def _whole(number: float) -> int:
 
 
 def _speedscope(profile: Profile, title: str) -> str:
-    """Stacks as in the flame graph, each with the own instructions of its last function
+    """Stacks as in the flame graph, each with the own cost of its last function
     (https://www.speedscope.app/file-format-schema.json)."""
     frames: dict[_Function, int] = {}
     stacks = [
@@ -111,7 +113,7 @@ def _speedscope(profile: Profile, title: str) -> str:
                 {
                     "type": "sampled",
                     "name": title,
-                    "unit": "none",
+                    "unit": INSTRUMENTS[profile.instrument].unit,
                     "startValue": 0,
                     "endValue": sum(own for _, own in stacks),
                     "samples": [stack for stack, _ in stacks],
@@ -123,7 +125,7 @@ def _speedscope(profile: Profile, title: str) -> str:
 
 
 def _stacks(node: CallNode, callers: tuple[_Function, ...]) -> Iterator[tuple[tuple[_Function, ...], int]]:
-    """Each stack with its own instructions."""
+    """Each stack with its own cost."""
     path = (*callers, (node.name, node.library))
     yield path, _whole(node.after - sum(child.after for child in node.children))
     for child in node.children:

@@ -1,12 +1,13 @@
 """The effect of an upgrade on the costs, in one sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf, log
 
 from kexbench.analysis.sides import moved_side
 from kexbench.analysis.traits import EVERY_CASE
 from kexbench.domain.components import components_words
 from kexbench.domain.differences import Difference
+from kexbench.domain.instruments import INSTRUMENTS, CountedSide
 from kexbench.domain.metrics import Metric
 from kexbench.domain.numbers import amounts_words, listed, move_words, signed_words
 from kexbench.domain.profiles import UNNAMED, Culprit
@@ -75,16 +76,29 @@ def verdict_in_brief(judged: Sequence[UpgradeCell]) -> str:
 
 def culprit_sentence(culprit: Culprit) -> str:
     """`ossl_rsa_decrypt adds 35.8% to the server's instructions in TLS 1.2 RSA, RSA 2048: 2 calls instead of 1.`"""
+    row = INSTRUMENTS[culprit.instrument]
     first, second = culprit.calls
-    calls = "" if round(first, 1) == round(second, 1) else f": {_calls(second)} instead of {_number(first)}"
-    place = f"the {culprit.side}'s instructions in {culprit.title}"
+    noun = row.calls.partition(",")[0].removesuffix("s")
+    calls = "" if round(first, 1) == round(second, 1) else f": {_calls(second, noun)} instead of {_number(first)}"
+    place = f"{PLACES[culprit.side].format(row.amounts)} in {culprit.title}"
     has_name = not culprit.function.startswith(UNNAMED)
     subject = f"{culprit.function} adds" if has_name else f"{culprit.function.capitalize()} add"
-    return f"{subject} {culprit.share:.1%} to {place}{calls}."
+    much = f"{culprit.amounts[1] - culprit.amounts[0]:,.0f}" if culprit.share == inf else f"{culprit.share:.1%}"
+    return f"{subject} {much} to {place}{calls}."
 
 
-def _calls(number: float) -> str:
-    return f"{_number(number)} call{'' if number == 1 else 's'}"
+PLACES: Mapping[CountedSide, str] = {
+    "client": "the client's {}",
+    "server": "the server's {}",
+    "objects": "the objects' {}",
+    "client_held": "the {} that an open connection holds on the client",
+    "server_held": "the {} that an open connection holds on the server",
+    "kept": "the {} that a connection leaves when it is freed",
+}
+
+
+def _calls(number: float, noun: str) -> str:
+    return f"{_number(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _number(calls: float) -> str:

@@ -12,7 +12,8 @@ from heapq import heappop, heappush
 from itertools import count
 
 from kexbench.analysis.why import Name, calls_by_name, costs_by_name, earlier_names, shown_name
-from kexbench.domain.profiles import CallNode, Profile, root_of
+from kexbench.domain.instruments import root_of
+from kexbench.domain.profiles import CallNode, Profile
 
 SMALLEST_NODE = 0.003
 """Calls below this share of the larger total are left out: nobody could see them."""
@@ -24,10 +25,10 @@ def merged_calls(before: Profile, after: Profile) -> CallNode:
     """The calls below the side's turn. What is left out counts as own cost of its caller: calls that are small, beyond
     the largest MOST_NODES or deeper than DEEPEST, and calls of functions that are on the path already."""
     renamed = earlier_names(before, after)
-    root = root_of(after.side)
+    root = root_of(after.instrument, after.side)
     graphs = _Graph(before, root, {}), _Graph(after, root, renamed)
     described = _Described(before, after, renamed)
-    top = _Branch(root, (before.instructions, after.instructions), frozenset({root}))
+    top = _Branch(root, (before.amount, after.amount), frozenset({root}))
     smallest = SMALLEST_NODE * max(top.costs)
     order = count()
     waiting = [(-max(top.costs), next(order), top)]
@@ -48,8 +49,8 @@ class _Graph:
     """The calls of one version, under the names that both versions share."""
 
     def __init__(self, profile: Profile, root: Name, renamed: Mapping[Name, Name]) -> None:
-        own = {name: cost.instructions for name, cost in costs_by_name(profile, renamed).items()}
-        called: dict[Name, float] = defaultdict(float, {root: profile.instructions})
+        own = {name: cost.amount for name, cost in costs_by_name(profile, renamed).items()}
+        called: dict[Name, float] = defaultdict(float, {root: profile.amount})
         self._calls: dict[Name, dict[Name, float]] = defaultdict(dict)
         for caller, edges in calls_by_name(profile, renamed).items():
             for callee, edge in edges.items():

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from kexbench.analysis.parts import parts_of
-from kexbench.domain.profiles import Explanation, FunctionChange, FunctionCost, PathStep, Profile, root_of
+from kexbench.domain.instruments import root_of
+from kexbench.domain.profiles import Explanation, FunctionChange, FunctionCost, PathStep, Profile
 
 Name = str
 _DOMINANT = 0.6
@@ -28,13 +29,14 @@ def explain(before: Profile, after: Profile, spread: float = 0.0) -> Explanation
     renamed = earlier_names(before, after)
     later = {earlier: name for name, earlier in renamed.items()}
     first, second = costs_by_name(before, {}), costs_by_name(after, renamed)
-    total = after.instructions - before.instructions
+    total = after.amount - before.amount
     names = list(dict.fromkeys([*first, *second]))
     changes = [_change(name, later.get(name, name), first.get(name), second.get(name), total) for name in names]
     explanation = Explanation(
+        instrument=after.instrument,
         side=after.side,
-        before=before.instructions,
-        after=after.instructions,
+        before=before.amount,
+        after=after.amount,
         functions=tuple(sorted(changes, key=lambda change: -abs(change.change))),
         path=(),
         spread=spread,
@@ -76,7 +78,7 @@ def costs_by_name(profile: Profile, renamed: Mapping[Name, Name]) -> dict[Name, 
             if known is None
             else known.model_copy(
                 update={
-                    "instructions": known.instructions + cost.instructions,
+                    "amount": known.amount + cost.amount,
                     "calls": known.calls + cost.calls,
                 }
             )
@@ -123,7 +125,7 @@ def _renamed(name: Name, gone: Set[Name]) -> Name | None:
 def _change(
     name: Name, later_name: Name, first: FunctionCost | None, second: FunctionCost | None, total: float
 ) -> FunctionChange:
-    before, after = (cost.instructions if cost else 0.0 for cost in (first, second))
+    before, after = (cost.amount if cost else 0.0 for cost in (first, second))
     present = second or first
     assert present is not None
     return FunctionChange(
@@ -144,7 +146,7 @@ def _path(before: Profile, after: Profile, renamed: Mapping[Name, Name]) -> tupl
     path ends there. Also returns whether it ends at such a one."""
     edges = [calls_by_name(profile, renamed) for profile in (before, after)]
     path: list[PathStep] = []
-    function, change = root_of(after.side), after.instructions - before.instructions
+    function, change = root_of(after.instrument, after.side), after.amount - before.amount
     while change and len(path) < _DEEPEST:
         first, second = (of_profile.get(function, {}) for of_profile in edges)
         name = max(

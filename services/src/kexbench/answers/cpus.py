@@ -5,7 +5,7 @@ verdict. A ratio is given only for the same version and the same work.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -23,6 +23,7 @@ from kexbench.answers.subjects import Ends, cases_in_order, version_order
 from kexbench.domain.cpu_features import accelerating, reported_features
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts, HostKind, kind_of
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric, Negotiated
@@ -87,6 +88,11 @@ def cpu_rows(store: Store, metric: Metric, case_id: str, libraries: tuple[str, .
     return rows
 
 
+def _counted(store: Store, subjects: Collection[str], case_id: str) -> list[ProfileRow]:
+    """Instructions: they depend on the code that a library chose."""
+    return store.profiles(subjects, Instrument.INSTRUCTIONS, case_id)
+
+
 def _placed(
     store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], base: HostKind
 ) -> list[tuple[CpuRow, Step | None, Ends | None]]:
@@ -98,7 +104,7 @@ def _placed(
     numbers = _Numbers(store.harness_versions(run_ids), {}) if run_ids else _Numbers({}, {})
     if any(cell.case.leaves_a_choice for _, cell in rows):
         numbers = _Numbers(numbers.harness, chosen(store.negotiated(run_ids)))
-    facts = _Facts(store, store.profiles({cell.subject.name for _, cell in rows}, case_id) if rows else [])
+    facts = _Facts(store, _counted(store, {cell.subject.name for _, cell in rows}, case_id) if rows else [])
     result = []
     for place, cell in sorted(rows, key=lambda row: row[1].subject.library):
         assert cell.measured_at is not None

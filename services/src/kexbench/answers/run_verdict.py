@@ -10,7 +10,7 @@ from kexbench.answers.exact import exact_changes
 from kexbench.answers.numbers import Step
 from kexbench.answers.runs import known_run
 from kexbench.answers.why import culprits_of, explained
-from kexbench.domain.plans import Instrument, left_out_by_job
+from kexbench.domain.plans import left_out_by_job
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.runs import Run, RunState
@@ -18,6 +18,7 @@ from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF, UpgradeCell
 from kexbench.domain.verdicts import ExactChange, MissingReason, RunVerdict, run_verdict
+from kexbench.planning.explanation import explaining_parts
 from kexbench.planning.rules import relevant_of
 from kexbench.store.port import RunProgress, Selection, Store
 
@@ -100,11 +101,12 @@ def _compared(store: Store, run: Run) -> _Compared:
 
 def culprits_in(store: Store, run: Run, judged: Iterable[tuple[Step, UpgradeCell]]) -> list[Culprit]:
     """The functions that increases are in; only a run that counts knows them."""
-    if run.plan.measure.instrument is not Instrument.INSTRUCTIONS:
+    instrument = run.plan.measure.instrument
+    if not instrument.counts:
         return []
     slower = [(step, cell.case_id) for step, cell in judged if cell.verdict == "more"]
-    cases = [case for step, case_id in slower for case in explained(store, *step, case_id, run.run_id)]
-    return culprits_of(cases, run.run_id)
+    cases = [case for step, case_id in slower for case in explained(store, *step, instrument, case_id, run.run_id)]
+    return culprits_of(cases, explaining_parts(SIDES_OF[instrument]["both"], instrument), run.run_id)
 
 
 def left_out_of(store: Store, run: Run) -> int:

@@ -1,17 +1,17 @@
 """Why an upgrade changed the cost, or why two libraries differ: stored profiles, compared function by function."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 
 from kexbench.analysis.stacks import merged_calls
 from kexbench.analysis.why import explain, explain_libraries
 from kexbench.answers.meaning import all_meant
 from kexbench.answers.subjects import subject_version
+from kexbench.domain.instruments import INSTRUMENTS, CountedSide, Instrument
 from kexbench.domain.kits import Library
 from kexbench.domain.libraries import not_explained
-from kexbench.domain.plans import Instrument
-from kexbench.domain.profiles import ROOTS, CallNode, CaseExplanation, CountedSide, Culprit, Explanation, Profile
+from kexbench.domain.profiles import CallNode, CaseExplanation, Culprit, Explanation, Profile
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF
@@ -20,14 +20,14 @@ from kexbench.store.port import ProfileRow, ProfileStore, SampleStore, Selection
 
 
 def explained(
-    store: ProfileStore, before: str, after: str, case_id: str = "", run_id: str = ""
+    store: ProfileStore, before: str, after: str, instrument: Instrument, case_id: str = "", run_id: str = ""
 ) -> tuple[CaseExplanation, ...]:
     """Each case with profiles of both subjects (Subject.name), the one with the largest change first. The newest
     profiles count; `run_id` limits them to one run."""
     by_case: dict[str, dict[tuple[str, str], ProfileRow]] = defaultdict(dict)
-    for row in store.profiles((before, after), case_id, run_id):
+    for row in store.profiles((before, after), instrument, case_id, run_id):
         by_case[row.case.case_id][row.subject.name, row.profile.side] = row
-    cases = [_case(rows, before, after) for rows in by_case.values()]
+    cases = [_case(rows, instrument, before, after) for rows in by_case.values()]
     return tuple(
         sorted(
             (case for case in cases if case),
@@ -37,11 +37,13 @@ def explained(
     )
 
 
-def _case(rows: dict[tuple[str, str], ProfileRow], before: str, after: str) -> CaseExplanation | None:
+def _case(
+    rows: dict[tuple[str, str], ProfileRow], instrument: Instrument, before: str, after: str
+) -> CaseExplanation | None:
     """None if no side has profiles of both."""
     sides: list[Explanation] = []
     used: list[ProfileRow] = []
-    for side in ROOTS:
+    for side in INSTRUMENTS[instrument].parts:
         pair = [rows[name, side] for name in (before, after) if (name, side) in rows]
         if len(pair) == 2:
             compare = explain_libraries if _are_two_libraries(pair) else explain
@@ -50,6 +52,7 @@ def _case(rows: dict[tuple[str, str], ProfileRow], before: str, after: str) -> C
     if not sides:
         return None
     return CaseExplanation(
+        instrument=instrument,
         case_id=used[0].case.case_id,
         title=used[0].case.label,
         sides=tuple(sides),
@@ -64,27 +67,28 @@ def _are_two_libraries(rows: Sequence[ProfileRow]) -> bool:
     return len({row.subject.library for row in rows}) > 1
 
 
-def calls_of_both(store: ProfileStore, before: str, after: str, case_id: str, side: CountedSide) -> CallNode | None:
+def calls_of_both(
+    store: ProfileStore, before: str, after: str, case_id: str, side: CountedSide, instrument: Instrument
+) -> CallNode | None:
     """The calls of one side of a case in both versions, as one tree. None if one of them has no profile of it."""
-    first, second = (counted_profile(store, subject, case_id, side) for subject in (before, after))
+    first, second = (counted_profile(store, subject, case_id, side, instrument) for subject in (before, after))
     return merged_calls(first, second) if first and second else None
 
 
 def counted_profile(
-    store: ProfileStore, subject: str, case_id: str, side: CountedSide, run_id: str = ""
+    store: ProfileStore, subject: str, case_id: str, side: CountedSide, instrument: Instrument, run_id: str = ""
 ) -> Profile | None:
     """The newest profile of a subject (Subject.name), or that of a run."""
-    rows = store.profiles((subject,), case_id, run_id)
+    rows = store.profiles((subject,), instrument, case_id, run_id)
     return next((row.profile for row in rows if row.profile.side == side), None)
 
 
-def culprits_of(cases: Iterable[CaseExplanation], run_id: str) -> list[Culprit]:
-    """The function that most of each case's largest increase is in, each once, the largest share first. Objects are
-    left out, and starts: what decides are handshakes, which do not include them."""
+def culprits_of(cases: Iterable[CaseExplanation], parts: Collection[CountedSide], run_id: str) -> list[Culprit]:
+    """The function that most of each case's largest increase is in, each once, the largest share first. Only these
+    parts count."""
     culprits: dict[tuple[str, str], Culprit] = {}
     for case in cases:
-        timed = [side for side in case.sides if side.side not in ("objects", "start")]
-        slower = [side for side in timed if side.ratio > 1 and side.place]
+        slower = [side for side in case.sides if side.side in parts and side.ratio > 1 and side.place]
         if slower:
             culprit = _culprit(case, max(slower, key=lambda side: side.after - side.before), run_id)
             known = culprits.setdefault((culprit.side, culprit.function), culprit)
@@ -102,25 +106,30 @@ def _culprit(case: CaseExplanation, side: Explanation, run_id: str) -> Culprit:
         title=case.title,
         side=side.side,
         function=place.name,
-        instructions=(place.before, place.after),
+        instrument=case.instrument,
+        amounts=(place.before, place.after),
         calls=(function.calls_before, function.calls_after) if function else (0.0, 0.0),
-        side_instructions=(side.before, side.after),
+        side_amounts=(side.before, side.after),
         run_id=run_id,
     )
 
 
-def _counted_subjects(store: SampleStore, library: str) -> list[Subject]:
-    selection = Selection(SIDES_OF[Instrument.INSTRUCTIONS]["both"], libraries=(library,), asides=True)
+def _counted_subjects(store: SampleStore, library: str, instrument: Instrument) -> list[Subject]:
+    selection = Selection(SIDES_OF[instrument]["both"], libraries=(library,), asides=True)
     return [row.subject for row in store.measured_subjects(selection)]
 
 
-def _uncounted(library: str, case_id: str, *subjects: Subject) -> Refusal:
+def _uncounted(library: str, case_id: str, instrument: Instrument, *subjects: Subject) -> Refusal:
     versions = " and ".join(map(subject_version, subjects))
     return Refusal(
         RefusalReason.MISSING,
-        f"no instructions of {library} {versions} were counted in the case {case_id}",
-        "count them with kexbench why",
+        f"no {instrument} of {library} {versions} were counted in the case {case_id}",
+        f"count them with kexbench why{_option(instrument)}",
     )
+
+
+def _option(instrument: Instrument) -> str:
+    return "" if instrument is Instrument.INSTRUCTIONS else f" --instrument {instrument}"
 
 
 def _largest(case: CaseExplanation, functions: int) -> CaseExplanation:
@@ -138,39 +147,56 @@ def why(
     run_id: str = "",
     functions: int = 30,
     after_library: Library | None = None,
+    instrument: Instrument = Instrument.INSTRUCTIONS,
 ) -> list[CaseExplanation]:
     """With at most so many functions of each side; empty where nothing was counted. `after_library`: of `after`, where
     it is another one. Raises Refusal."""
     later = after_library or library
     if later != library and (refused := not_explained(library, later)):
         raise Refusal(RefusalReason.UNUSABLE, refused, f"compare them: kexbench compare {library}@… {later}@…")
-    counted = {name: _counted_subjects(store, name) for name in (library, later)}
+    counted = {name: _counted_subjects(store, name, instrument) for name in (library, later)}
     if not all(counted.values()):
         return []
     (first,) = all_meant(counted[library], catalogue, library, before)
     (second,) = all_meant(counted[later], catalogue, later, after)
-    return [_largest(case, functions) for case in explained(store, first.name, second.name, case_id, run_id)]
+    return [
+        _largest(case, functions) for case in explained(store, first.name, second.name, instrument, case_id, run_id)
+    ]
 
 
 def why_stacks(
-    store: Store, catalogue: Catalogue, library: Library, before: str, after: str, case_id: str, side: CountedSide
+    store: Store,
+    catalogue: Catalogue,
+    library: Library,
+    before: str,
+    after: str,
+    case_id: str,
+    side: CountedSide,
+    instrument: Instrument = Instrument.INSTRUCTIONS,
 ) -> CallNode:
     """The calls of both versions as one tree. Raises Refusal."""
-    first, second = all_meant(_counted_subjects(store, library), catalogue, library, before, after)
-    calls = calls_of_both(store, first.name, second.name, case_id, side)
+    first, second = all_meant(_counted_subjects(store, library, instrument), catalogue, library, before, after)
+    calls = calls_of_both(store, first.name, second.name, case_id, side, instrument)
     if calls is None:
-        raise _uncounted(library, case_id, first, second)
+        raise _uncounted(library, case_id, instrument, first, second)
     return calls
 
 
 def why_profile(
-    store: Store, catalogue: Catalogue, library: Library, subject: str, case_id: str, side: CountedSide, run_id: str
+    store: Store,
+    catalogue: Catalogue,
+    library: Library,
+    subject: str,
+    case_id: str,
+    side: CountedSide,
+    run_id: str,
+    instrument: Instrument = Instrument.INSTRUCTIONS,
 ) -> tuple[str, Profile]:
     """The library with the version, and its profile. Raises Refusal."""
-    (counted,) = all_meant(_counted_subjects(store, library), catalogue, library, subject)
-    profile = counted_profile(store, counted.name, case_id, side, run_id)
+    (counted,) = all_meant(_counted_subjects(store, library, instrument), catalogue, library, subject)
+    profile = counted_profile(store, counted.name, case_id, side, instrument, run_id)
     if profile is None:
-        raise _uncounted(library, case_id, counted)
+        raise _uncounted(library, case_id, instrument, counted)
     return f"{library}-{subject_version(counted)}", profile
 
 

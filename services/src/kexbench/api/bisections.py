@@ -30,7 +30,8 @@ from kexbench.bisection.views import controls_of, detail_of, summary_of
 from kexbench.domain.bisections import Bisection, BisectionEventKind, Line, WantedLine
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
-from kexbench.domain.plans import HARNESS_VERSION, Instrument
+from kexbench.domain.instruments import Instrument
+from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import RunState
 from kexbench.planning.bisection import BisectionRun, usual_invocations

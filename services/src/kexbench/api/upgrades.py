@@ -15,8 +15,9 @@ from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.reading import PROBLEMS, Before, CaseId
+from kexbench.domain.instruments import CountedSide, Instrument
 from kexbench.domain.kits import Library
-from kexbench.domain.profiles import CallNode, CaseExplanation, CountedSide, ProfileFormat
+from kexbench.domain.profiles import CallNode, CaseExplanation, ProfileFormat
 
 router = api_router(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 at_root = api_router(prefix="", route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
@@ -42,6 +43,7 @@ VersionLine = Annotated[
 ]
 OneCase = Annotated[str, Query(description="only this case", max_length=300)]
 OneRun = Annotated[str, Query(description="only what this run counted; default: the newest counts", max_length=100)]
+Counting = Annotated[Instrument, Query(description="what counted by function; time does not")]
 Relevant = Annotated[
     float, Query(ge=0, le=0.5, description="changes below this share are not reported, even if significant")
 ]
@@ -79,10 +81,11 @@ def get_why(
     after_library: Annotated[
         Library | None, Query(description="of `after`, if it is another one of common ancestry")
     ] = None,
+    instrument: Counting = Instrument.INSTRUCTIONS,
 ) -> list[CaseExplanation]:
-    """The functions that the change from one version to another is in, in all cases with counted instructions of both.
+    """The functions that the change from one version to another is in, in all cases with counts of both.
     The case with the largest change comes first. Empty where nothing was counted."""
-    return why(store, catalogue, library, before, after, case_id, run_id, functions, after_library)
+    return why(store, catalogue, library, before, after, case_id, run_id, functions, after_library, instrument)
 
 
 @router.get("/upgrades/why/stacks", operation_id="upgrade_why_stacks")
@@ -94,10 +97,11 @@ def get_why_stacks(
     after: End,
     case_id: CaseId,
     side: CountedSide,
+    instrument: Counting = Instrument.INSTRUCTIONS,
 ) -> CallNode:
     """The calls of both versions as one tree, for a flame graph. A function's cost is divided among its callers in
-    proportion to the cost of their calls, as gprof does, since callgrind counts calls and no whole stacks."""
-    return why_stacks(store, catalogue, library, before, after, case_id, side)
+    proportion to the cost of their calls, as gprof does, since stored profiles have calls and no whole stacks."""
+    return why_stacks(store, catalogue, library, before, after, case_id, side, instrument)
 
 
 @router.get(
@@ -115,10 +119,11 @@ def get_why_profile(
     side: CountedSide,
     format: ProfileFormat = "callgrind",
     run_id: OneRun = "",
+    instrument: Counting = Instrument.INSTRUCTIONS,
 ) -> Response:
-    """Counted instructions of one version as a file: all counts for KCachegrind and callgrind_annotate, or the stacks
+    """What was counted of one version as a file: all counts for KCachegrind and callgrind_annotate, or the stacks
     of its flame graph for speedscope."""
-    build, profile = why_profile(store, catalogue, library, subject, case_id, side, run_id)
+    build, profile = why_profile(store, catalogue, library, subject, case_id, side, run_id, instrument)
     disposition = {"Content-Disposition": f'attachment; filename="{file_name(build, side, format)}"'}
     return Response(profile_file(profile, build, format), media_type=MEDIA_TYPES[format], headers=disposition)
 

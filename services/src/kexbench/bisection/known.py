@@ -9,7 +9,6 @@ from kexbench.analysis.bisect import Next, most_builds, next_step
 from kexbench.analysis.bisect_notes import Notes
 from kexbench.domain.batches import Values
 from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, BisectionState, Line
-from kexbench.domain.plans import Instrument
 from kexbench.domain.runs import Run, RunState
 from kexbench.store.port import RunProgress, RunStore, SampleStore, Selection, Store
 
@@ -137,7 +136,7 @@ def notes_of(store: SampleStore, known: Known, line: Line) -> Notes:
             notes = notes.with_failure(commit, row.progress.event.detail, built=False)
         elif row.progress.event.state.has_results:
             results = _results(store, notes, row.run.run_id)
-            if commit is None and notes.instrument is Instrument.INSTRUCTIONS:
+            if commit is None and notes.instrument.counts:
                 ends = results
             measurement = notes.measurement(row.run.run_id, commit, ends | results)
             notes = notes.with_measurement(measurement, partial(_reasons, store, notes, row.run.run_id))
@@ -153,7 +152,7 @@ def _results(store: SampleStore, notes: Notes, run_id: str) -> Results:
     results: Results = {}
     for row in store.samples(Selection(notes.metric, run_id=run_id)):
         of_subject = results.setdefault((row.case.case_id, f"{row.subject.library}@{row.subject.source}"), {})
-        counts = notes.instrument is Instrument.INSTRUCTIONS
+        counts = notes.instrument.counts
         of_subject[str(len(of_subject)) if counts else row.unit] = row.values
     return results
 

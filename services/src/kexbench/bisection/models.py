@@ -14,9 +14,9 @@ from kexbench.domain.bisections import (
     CaseStep,
 )
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.kits import Library
 from kexbench.domain.numbers import Count
-from kexbench.domain.plans import Instrument
 from kexbench.domain.runs import RunState
 from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 

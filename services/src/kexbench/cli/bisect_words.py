@@ -2,8 +2,8 @@
 
 from kexbench.cli.console import out
 from kexbench.domain.bisections import BisectionAnswer
+from kexbench.domain.instruments import INSTRUMENTS
 from kexbench.domain.numbers import percent
-from kexbench.domain.plans import Instrument
 
 SHOWN_COMMITS = 12
 
@@ -22,9 +22,9 @@ def print_answer(answer: BisectionAnswer) -> None:
     if more := len(answer.commits) - SHOWN_COMMITS:
         _line(f"\nand {more} more" if more > 0 else "")
     good, bad = answer.good, answer.bad
-    counts = answer.instrument is Instrument.INSTRUCTIONS
-    measure = "Instructions" if counts else "CPU time"
-    _line(f"{measure} of a handshake, {bad.name} ({bad.hash[:12]}) compared with {good.name} ({good.hash[:12]}):")
+    counts = answer.instrument.counts
+    row = INSTRUMENTS[answer.instrument]
+    _line(f"{row.measure} of a handshake, {bad.name} ({bad.hash[:12]}) compared with {good.name} ({good.hash[:12]}):")
     for step in answer.steps:
         _line(f"    {step.title}  {percent(step.ratio, 2)}  [{percent(step.low, 2)}, {percent(step.high, 2)}]")
     built = (
@@ -32,7 +32,7 @@ def print_answer(answer: BisectionAnswer) -> None:
         f"{len(answer.failed)} could not be measured. "
     )
     if counts:
-        _line(f"{built}Each was counted {answer.invocations} times by callgrind.")
+        _line(f"{built}Each was counted {answer.invocations} times by {row.counted_by}.")
         return
     _line(
         f"{built}{answer.measurements} measurements of {answer.invocations} invocations, the first of twice as many. "

@@ -26,9 +26,10 @@ from kexbench.cli.step_tables import unresolved_legend
 from kexbench.cli.tables import outcome_lines
 from kexbench.cli.two_cases import MEASURING_S, compare_with
 from kexbench.client import ApiClient
+from kexbench.domain.instruments import INSTRUMENTS, Instrument
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.pairs import COMMENT_FILE, PAGE_FILE, REPORT_FILE, ChangeReport, Pair, Unbuilt
-from kexbench.domain.plans import JOBS_PER_CELL, Instrument
+from kexbench.domain.plans import JOBS_PER_CELL
 from kexbench.domain.runs import Purpose
 from kexbench.domain.upgrades import SIDES_OF, Side, SideMove, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
@@ -43,6 +44,10 @@ StoredRun = Annotated[
 ]
 ByCount = Annotated[
     bool, typer.Option("--count", help="Decide by counted instructions: no quiet machine is needed. Needs Valgrind.")
+]
+OnlyCounting = Annotated[
+    Instrument,
+    typer.Option(help="What is counted, function by function."),
 ]
 Output = Annotated[
     Path | None,
@@ -78,6 +83,10 @@ def compare(
         ),
     ] = None,
     count: ByCount = False,
+    instrument: Annotated[
+        list[Instrument] | None,
+        typer.Option(help="Decide by this instrument. Repeatable: by each of them.", show_default=False),
+    ] = None,
     time: Annotated[bool, typer.Option("--time", help="The default. With --count: decide by both.")] = False,
     relevant: Relevant = RELEVANT_TEXT,
     output: Output = None,
@@ -94,6 +103,7 @@ def compare(
         kexbench compare openssl@git:../openssl#master openssl@git:../openssl#my-branch
         kexbench compare openssl@system openssl@debian/trixie --case '*rsa-2048*'
         kexbench compare openssl@debian/trixie openssl@deb:../debs#trixie
+        kexbench compare openssl@system openssl@prefix:../openssl --instrument allocations
         kexbench compare openssl@system openssl@prefix:../openssl --count --relevant 0.2% --output report
         kexbench compare openssl@system --case 'tlsv1.2_*' --with cipher=AES-128-CBC-SHA
         kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec quickstart
@@ -103,22 +113,23 @@ def compare(
         prepare(output)
     least = share(relevant)
     if with_:
-        if run or count or output or least != RELEVANT:
+        if run or count or instrument or output or least != RELEVANT:
             raise typer.BadParameter(
-                "--with measures two cases by time: leave out --run, --count, --relevant and --output"
+                "--with measures two cases by time: leave out --run, --count, --instrument, --relevant and --output"
             )
         references = (typed_reference(baseline), typed_reference(subject or baseline))
         cases = cases_for(USUAL, case or (), spec)
         compare_with(_here(), references, cases, with_, invocations, names_in, as_json=as_json)
     if subject is None:
         raise typer.BadParameter("name a second build, or with --with what the cases differ in")
-    if run and (case or spec or invocations or count or time or least != RELEVANT):
+    if run and (case or spec or invocations or count or instrument or time or least != RELEVANT):
         raise typer.BadParameter("--run shows a run as it was measured: leave out the options of a new run")
     ends = pair_of(typed_reference(baseline), typed_reference(subject))
     failed, run_ids = 0, [run] if run else []
     if run is None:
-        by = [instrument_of(counts) for counts, wanted in ((True, count), (False, time or not count)) if wanted]
-        wishes = [_wish(ends, case, spec, invocations, least, instrument) for instrument in by]
+        counted = [*([Instrument.INSTRUCTIONS] if count else []), *(instrument or [])]
+        by = dict.fromkeys([*counted, *([Instrument.TIME] if time or not counted else [])])
+        wishes = [_wish(ends, case, spec, invocations, least, each) for each in by]
         failed, run_ids = _measured(_here(), wishes, ends, output, as_json=as_json)
     asked = [ask_api(lambda api, run_id=run_id: _asked(api, run_id, ends)) for run_id in run_ids]  # type: ignore[misc]
     pairs = [pair for _, pair in asked]
@@ -148,7 +159,7 @@ def _wish(
     instrument: Instrument,
 ) -> Wish:
     cases = cases_for(USUAL, case or (), spec)
-    counts = instrument is Instrument.INSTRUCTIONS
+    counts = instrument.counts
     jobs = JOBS_PER_CELL if counts else JOBS_OF_A_VERDICT
     return Wish(
         name="compare",
@@ -242,7 +253,7 @@ def profiles_text(*labels: str) -> str:
 
 
 def _print_all(detail: RunDetail, pair: Pair) -> None:
-    measure = "Instructions" if pair.instrument is Instrument.INSTRUCTIONS else "CPU time"
+    measure = INSTRUMENTS[pair.instrument].measure
     first, second = (f"{end.reference} ({end.version})" for end in (pair.before, pair.after))
     out.print(f"{measure} of {second} compared with {first}", markup=False, soft_wrap=True)
     labels = (end.build_profile_label for end in (pair.before, pair.after))

@@ -7,13 +7,12 @@ from kexbench.answers.cells import Cell
 from kexbench.answers.run import RunDetail
 from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, has_reach, move_text
 from kexbench.cli.words import host_text
+from kexbench.domain.instruments import INSTRUMENTS
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import amount_words, margin_words
-from kexbench.domain.plans import Instrument
 from kexbench.domain.upgrades import VERDICT_WORDS
 
-INSTRUCTION_LEGEND = "Counted by callgrind. kexbench why names the functions behind a difference."
 CHANGE_LEGEND = "Below a number: the change from the version that it names, with its 95% interval."
 _VERDICTS = {**VERDICT_WORDS, "more": "more", "less": "less"}
 
@@ -26,7 +25,7 @@ def metric_table(detail: RunDetail) -> Table:
     table = case_table(f"{detail.summary.spec_name}: {detail.metric.row.title}{where}", names.values())
     for case in detail.cases:
         cells = (by_place.get((case.id, subject)) for subject in names)
-        texts = [_cell_text(cell, detail.metric.unit, names) for cell in cells]
+        texts = [cell_text(cell, detail.metric.unit, names) for cell in cells]
         table.add_row(*map(Text, (case_text(case.title), *texts)))
     return table
 
@@ -39,12 +38,13 @@ def metric_legend(detail: RunDetail) -> str:
     lines = [f"Medians of the invocations, per handshake unless the title says otherwise{reach}."]
     if any(cell.change for cell in detail.cells):
         lines.append(CHANGE_LEGEND)
-    if detail.measure.instrument is Instrument.INSTRUCTIONS:
-        lines.append(INSTRUCTION_LEGEND)
+    if detail.measure.instrument.counts:
+        by = INSTRUMENTS[detail.measure.instrument].counted_by
+        lines.append(f"Counted by {by}. kexbench why names the functions behind a difference.")
     return "\n".join(lines)
 
 
-def _cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
+def cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
     """`46,730 B ±0.1%` and the change, or the kind of outcome if there is no result."""
     if cell is None:
         return ""

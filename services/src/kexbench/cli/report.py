@@ -10,7 +10,6 @@ from kexbench.cli.step_tables import level_legend, level_table, step_legend, ste
 from kexbench.cli.tables import disturbance_lines, outcome_lines, ratio_tables, reference_tables, swap_lines
 from kexbench.client import ApiClient
 from kexbench.domain.hosts import HostKind
-from kexbench.domain.plans import Instrument
 from kexbench.domain.samples import DISTURBED_SHARE, Metric
 
 
@@ -27,7 +26,7 @@ def run_detail(api: ApiClient, run_id: str, metric: Metric | None = None, kind: 
 def print_report(api: ApiClient, run_id: str, metric: Metric | None = None) -> RunDetail:
     """Print the metric, or by default what the run's instrument decides by, times as rates, on each host kind."""
     detail = run_detail(api, run_id, metric)
-    is_timed = not metric and detail.measure.instrument is Instrument.TIME
+    is_timed = not metric and not detail.measure.instrument.counts
     others = [kind for kind in detail.host_kinds if kind != detail.host_kind]
     for shown in [detail, *(run_detail(api, run_id, metric, kind) for kind in others)]:
         if shown is not detail:
@@ -47,7 +46,7 @@ def _print_metric(detail: RunDetail) -> None:
     out.print(metric_table(detail))
     out.print()
     out.print(metric_legend(detail), style="dim")
-    disturbances = disturbance_lines(detail) if detail.measure.instrument is Instrument.TIME else []
+    disturbances = disturbance_lines(detail) if not detail.measure.instrument.counts else []
     for line in outcome_lines(detail) + disturbances:
         out.print(line, markup=False, soft_wrap=True)
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from kexbench.analysis.profile_files import file_name
 from kexbench.answers.run import RunDetail
-from kexbench.cli.compare import Cases, StoredRun, names_in, pair_of
+from kexbench.cli.compare import Cases, OnlyCounting, StoredRun, names_in, pair_of
 from kexbench.cli.compose import cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.options import AsJson, SpecMatrix
@@ -22,6 +22,7 @@ from kexbench.cli.references import typed_reference
 from kexbench.cli.report import run_detail
 from kexbench.cli.tables import outcome_lines
 from kexbench.client import ApiClient
+from kexbench.domain.instruments import INSTRUMENTS, Instrument, side_words
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.libraries import not_explained
 from kexbench.domain.numbers import signed_words
@@ -80,17 +81,19 @@ def why(
             show_default=False,
         ),
     ] = None,
+    instrument: OnlyCounting = Instrument.INSTRUCTIONS,
     start: Annotated[bool, typer.Option("--start", help="Count the start of a process too.")] = False,
     run: StoredRun = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the instructions of two versions and show the functions that make the difference.
+    """Count two versions, function by function, and show the functions that make the difference.
 
     Two libraries of common ancestry, such as OpenSSL and AWS-LC, are LIBRARY@VERSION each. Their functions are matched
     by name, and the difference is shown by parts, too.
 
-    Counts come from callgrind, so they do not depend on what else the machine does. Time stays the measure: Valgrind's
-    CPU lacks some instructions, so a library may choose other code there.
+    Instructions are counted by callgrind, so they do not depend on what else the machine does. Time stays the measure:
+    Valgrind's CPU lacks some instructions, so a library may choose other code there. Allocations are bytes as programs
+    ask for them, also those that an open connection holds and those that stay after it was freed.
 
     Examples:
 
@@ -98,11 +101,14 @@ def why(
         kexbench why openssl debian/bookworm debian/trixie --case '*rsa-2048*'
         kexbench why openssl 3.0.0 3.0.8 --spec articles/forward-secrecy-2011 --case '*_rsa_rsa-2048*'
         kexbench why openssl git:../openssl#master git:../openssl#my-branch
+        kexbench why openssl 3.0.8 3.5.5 --instrument allocations
         kexbench why openssl 3.0.8 3.5.5 --save profiles
         kexbench why openssl 3.0.8 3.5.5 --start
         kexbench why openssl@3.5.5 awslc@5.12.0 --case '*x25519_aes-128-gcm'
         kexbench why openssl 3.0.8 3.5.5 --run 20260101-120000-0123abcd
     """
+    if not instrument.counts:
+        raise typer.BadParameter("--instrument: time tells no functions: choose one that counts")
     installation = Installation(Settings())
     texts = _texts(first, second, third)
     before, after = (_reference(installation, library, text) for library, text in texts)
@@ -114,8 +120,10 @@ def why(
     if run is None:
         on_this_machine("kexbench why counts on this machine", "run it on a node")
         cases = cases_for(USUAL, case or ([] if spec else [DEFAULT_CASE]), spec)
-        question = f"Which functions make {pair[1]} faster or slower than {pair[0]}?"
-        done = run_wish(installation, counting_wish("why", pair, cases, question, starts=int(start)))
+        question = f"Which functions make {pair[1]} cost more or less than {pair[0]}?"
+        done = run_wish(
+            installation, counting_wish("why", pair, cases, question, instrument=instrument, starts=int(start))
+        )
         run_id, status = stored_run(done, f"kexbench why {before} {after}"), done.exit_status
     elif case or spec or start:
         raise typer.BadParameter("--run shows a run as it was counted: leave out --case, --spec and --start")
@@ -126,14 +134,15 @@ def why(
         detail = run_detail(api, run_id)
         names = names_in(detail, pair)
         ends = [End(*text, name) for text, name in zip(texts, names, strict=True)]
-        counted = _counted(api, run_id, ends) if all(names) else []
+        counted = _counted(api, run_id, ends, detail.measure.instrument) if all(names) else []
         return detail, counted, _save(api, save, counted, ends, run_id) if save else 0
 
     detail, counted, saved = ask_api(asked)
     if as_json:
         print_json([row for explained in counted for row in _rows(explained, run_id)])
     else:
-        out.print(f"Instructions of {pair[1]} compared with {pair[0]}, counted by callgrind\n", markup=False)
+        row = INSTRUMENTS[detail.measure.instrument]
+        out.print(f"{row.measure} of {pair[1]} compared with {pair[0]}, counted by {row.counted_by}\n", markup=False)
         _print(detail, counted, functions, (before.library, after.library))
     if save:
         err.print(f"{saved} profiles are in {save}", markup=False)
@@ -158,7 +167,7 @@ def _texts(first: str, second: str, third: str | None) -> list[tuple[str, str]]:
     return [(library, version) for library, _, version in ends]
 
 
-def _counted(api: ApiClient, run_id: str, ends: Sequence[End]) -> list[CaseExplanation]:
+def _counted(api: ApiClient, run_id: str, ends: Sequence[End], instrument: Instrument) -> list[CaseExplanation]:
     """Empty where one of the versions could not be counted."""
     before, after = ends
     query = {
@@ -168,6 +177,7 @@ def _counted(api: ApiClient, run_id: str, ends: Sequence[End]) -> list[CaseExpla
         "after_library": after.library,
         "run_id": run_id,
         "functions": ALL_FUNCTIONS,
+        "instrument": str(instrument),
     }
     return api.get(list[CaseExplanation], f"/upgrades/why?{urlencode(query)}")
 
@@ -199,6 +209,7 @@ def _save(api: ApiClient, folder: Path, counted: Sequence[CaseExplanation], ends
     for case in counted:
         for side, end, file_format in product(case.sides, ends, get_args(ProfileFormat)):
             query = {"library": end.library, "subject": end.subject, "case_id": case.case_id, "side": side.side}
+            query["instrument"] = str(case.instrument)
             answer = api.send(
                 "GET", f"/upgrades/why/profile?{urlencode(query | {'format': file_format, 'run_id': run_id})}"
             )
@@ -218,9 +229,9 @@ def _print(detail: RunDetail, counted: Sequence[CaseExplanation], functions: int
         for side in case.sides:
             title = _title(case, side)
             if side.parts:
-                out.print(parts_table(title, side, libraries))
-                title = f"{side.side}, function by function"
-            out.print(_table(title, side, functions) if side.has_changed else Text(title))
+                out.print(parts_table(title, side, libraries, case.amounts))
+                title = f"{side_words(side.side)}, function by function"
+            out.print(_table(title, side, functions, case.call_words) if side.has_changed else Text(title))
             out.print()
     if any(side.parts for case in counted for side in case.sides):
         out.print(MATCHED_BY_NAME, style="dim")
@@ -245,10 +256,14 @@ def unnamed_share(explanation: Explanation) -> float:
 
 
 def _title(case: CaseExplanation, explanation: Explanation) -> str:
-    counts = f"{explanation.before:,.0f} → {explanation.after:,.0f} instructions {_per(explanation)}"
-    lines = [f"{case.title}, {explanation.side}: {counts} ({signed_words(explanation.ratio - 1, 2)})"]
+    row = INSTRUMENTS[case.instrument]
+    counts = f"{explanation.before:,.0f} → {explanation.after:,.0f} {row.amounts} {row.parts[explanation.side].per}"
+    change = f" ({signed_words(explanation.ratio - 1, 2)})" if explanation.before else ""
+    lines = [f"{case.title}, {side_words(explanation.side)}: {counts}{change}"]
     if not explanation.has_changed:
-        lines.append(f"no change: below the resolution of {explanation.resolution:.2%}")
+        lines.append(
+            "no change" + (f": below the resolution of {explanation.resolution:.2%}" if explanation.before else "")
+        )
     elif explanation.place:
         lines.append(f"most of the change is in {explanation.place.name}")
     if explanation.has_changed and explanation.spread > SMALLEST_SHARE:
@@ -256,13 +271,9 @@ def _title(case: CaseExplanation, explanation: Explanation) -> str:
     return "\n".join(lines)
 
 
-def _per(explanation: Explanation) -> str:
-    return "in one start" if explanation.side == "start" else "per handshake"
-
-
-def parts_table(title: str, explanation: Explanation, libraries: tuple[str, str]) -> Table:
+def parts_table(title: str, explanation: Explanation, libraries: tuple[str, str], amounts: str) -> Table:
     """Each part of two libraries. All rows add up to both sides."""
-    table = _empty_table(f"{title}\n{matched_words(explanation, libraries)}", "part")
+    table = _empty_table(f"{title}\n{matched_words(explanation, libraries, amounts)}", "part")
     for column in (*(f"both: {name}" for name in libraries), *(f"only {name}" for name in libraries), "difference"):
         table.add_column(column, justify="right")
     for part in explanation.parts:
@@ -278,11 +289,11 @@ def _part_cells(parts: Sequence[PartDifference]) -> list[str]:
     return [*(f"{count:,.0f}" for count in counts), f"{difference:+,.0f}"]
 
 
-def matched_words(explanation: Explanation, libraries: tuple[str, str]) -> str:
+def matched_words(explanation: Explanation, libraries: tuple[str, str], amounts: str) -> str:
     """`Names match for 45% of the instructions of openssl, for 60% of those of awslc.`"""
-    before = sum(part.matched_before for part in explanation.parts) / explanation.before
-    after = sum(part.matched_after for part in explanation.parts) / explanation.after
-    return f"names match for {before:.0%} of {libraries[0]}'s instructions and {after:.0%} of {libraries[1]}'s"
+    before = sum(part.matched_before for part in explanation.parts) / (explanation.before or 1)
+    after = sum(part.matched_after for part in explanation.parts) / (explanation.after or 1)
+    return f"names match for {before:.0%} of {libraries[0]}'s {amounts} and {after:.0%} of {libraries[1]}'s"
 
 
 def _empty_table(title: str, first_column: str) -> Table:
@@ -291,9 +302,9 @@ def _empty_table(title: str, first_column: str) -> Table:
     return table
 
 
-def _table(title: str, explanation: Explanation, functions: int) -> Table:
+def _table(title: str, explanation: Explanation, functions: int, calls_title: str) -> Table:
     table = _empty_table(title, "function")
-    for column in ("before", "after", "share of change", "calls, both sides"):
+    for column in ("before", "after", "share of change", calls_title):
         table.add_column(column, justify="right")
     for changed in explanation.functions[:functions]:
         calls = f"{changed.calls_before:,.1f} → {changed.calls_after:,.1f}"

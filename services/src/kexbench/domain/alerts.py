@@ -128,7 +128,7 @@ class AlertAction(StrEnum):
     """More cells with the same cause. A fixed alert is open again."""
     FIXED = "fixed"
     EXPLAINED = "explained"
-    """A run counted the instructions of both versions."""
+    """A run counted both versions, function by function."""
     ACKNOWLEDGED = "acknowledged"
     CONFIRMED = "confirmed"
     IGNORED = "ignored"

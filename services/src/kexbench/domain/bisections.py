@@ -9,10 +9,10 @@ from pydantic import Field
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.moments import Moment
-from kexbench.domain.plans import Instrument
 
 Outcome = Literal["found", "cannot say", "not measured"]
 """The end of a search. `found`: a commit, or several of which only the last can be measured; `cannot say`: no commit

@@ -153,7 +153,7 @@ class Case(Frozen):
         1,
         ge=0,
         le=TRUST_ANCHORS_MAX,
-        description="root certificates that a verifying side loads; 0: none, only without verification",
+        description="root certificates that a verifying side loads; 0: none, which needs a case without verification",
     )
     tickets: Annotated[
         Tickets,
@@ -419,15 +419,22 @@ class Case(Frozen):
 
     @property
     def leaves_a_choice(self) -> bool:
-        """Whether the library decides how much work is done: with default settings, and with psk, where its client may
-        make a key share that the server ignores."""
-        return self.protocol is Protocol.DEFAULT or self.resumption is Resumption.PSK
+        """Whether the library decides how much work is done: with default settings, and with a pre-shared key alone in
+        TLS 1.3, where its client may make a key share that the server ignores."""
+        psk_alone = self.key_exchange.method is Method.PSK and not self.protocol.has_tls_1_2
+        return self.protocol is Protocol.DEFAULT or self.resumption is Resumption.PSK or psk_alone
 
     @property
     def is_whole_connection(self) -> bool:
         """Whether its CPU time is that of a whole connection, not of the handshake: it transfers data, loads a context
         for each connection, or has a web server."""
         return self.transfer_bytes > 0 or self.context is ContextUse.CONNECTION or self.has_server
+
+    @property
+    def ages(self) -> bool:
+        """Whether many connections can be made on one context of it, one after the other: one worker plays both roles
+        on one thread, and no key is used up."""
+        return not (self.has_server or self.peer != NOTHING or self.threads > 1 or self.punctures)
 
     @property
     def has_server(self) -> bool:

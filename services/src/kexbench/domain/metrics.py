@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Self
 
-from kexbench.domain.profiles import CountedSide
+from kexbench.domain.instruments import CountedSide, Instrument
 
 Unit = Literal["ns", "bytes", "count"]
 Side = Literal["both", "client", "server"]
@@ -22,8 +22,10 @@ class MetricGroup(StrEnum):
     WIRE = "Bytes on the wire"
     STRUCTURE = "Structure"
     MEMORY = "Memory"
+    AGE = "Age of a context"
     COUNTERS = "Hardware counters"
     CALLGRIND = "Counted by callgrind"
+    ALLOCATIONS = "Counted allocations"
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,20 @@ class Started:
 
 
 @dataclass(frozen=True)
+class Aged:
+    """From the connections that age a context, in runs whose spec asks for them (`measure.age`): one value for each
+    invocation."""
+
+    heap: bool = False
+    """Whether only a worker with the counter of allocations counts it."""
+
+
+@dataclass(frozen=True)
 class Counted:
-    """From callgrind, in runs whose instrument it is: the sum over the sides."""
+    """From an instrument that counts, in its runs: the sum over its parts."""
 
     sides: tuple[CountedSide, ...]
+    by: Instrument = Instrument.INSTRUCTIONS
 
 
 @dataclass(frozen=True)
@@ -105,7 +117,7 @@ class MetricRow:
     """For choices and heads of tables."""
     meaning: str
     """What a cell's number says: of a time, that is a rate."""
-    origin: Timed | Examined | Loaded | OverPath | Started | Counted
+    origin: Timed | Examined | Loaded | OverPath | Started | Aged | Counted
     decides: Side | None = None
     """The side whose verdicts it decides, in runs with its instrument."""
     of_transfer: bool = False
@@ -116,13 +128,31 @@ class MetricRow:
     """Whether alerts screen it, unless a spec names metrics."""
 
 
-_TIME, _CONNECTION, _SERVER, _PATH, _START, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND = MetricGroup
+(
+    _TIME,
+    _CONNECTION,
+    _SERVER,
+    _PATH,
+    _START,
+    _WIRE,
+    _STRUCTURE,
+    _MEMORY,
+    _AGE,
+    _COUNTERS,
+    _CALLGRIND,
+    _ALLOCATIONS,
+) = MetricGroup
 _WIRE_BYTES = Exact(relevant=0.005, tolerance=4)
 _WHOLE = Exact(relevant=0.0, tolerance=0.5)
 """Of records and round trips, which are whole."""
 _ALLOCATED = Exact(relevant=0.02, tolerance=2)
 _HELD = Exact(relevant=0.02, tolerance=64)
+_ASKED = Exact(relevant=0.001, tolerance=8)
+_KEPT = Exact(relevant=0.0, tolerance=4)
 _PEAK = Exact(relevant=0.02, tolerance=256)
+_LIVE = Exact(relevant=0.02, tolerance=4096)
+_GROWTH = Exact(relevant=0.02, tolerance=1)
+"""A table that grows once in ten thousand connections is a fraction of a byte for each."""
 
 
 class Metric(StrEnum):
@@ -597,6 +627,45 @@ class Metric(StrEnum):
         exact=_HELD,
         watched=True,
     )
+    YOUNG_CPU_NS = MetricRow(
+        "young_cpu_ns",
+        _AGE,
+        "CPU time of a connection on a young context, both sides",
+        "connections per CPU-second on a young context, client and server together",
+        Aged(),
+    )
+    OLD_CPU_NS = MetricRow(
+        "old_cpu_ns",
+        _AGE,
+        "CPU time of a connection on an old context, both sides",
+        "connections per CPU-second on an old context, client and server together",
+        Aged(),
+    )
+    YOUNG_HEAP_BYTES = MetricRow(
+        "young_heap_bytes",
+        _AGE,
+        "Heap in use with a young context",
+        "heap bytes in use with a young context while no connection is open, both sides",
+        Aged(heap=True),
+        exact=_LIVE,
+    )
+    OLD_HEAP_BYTES = MetricRow(
+        "old_heap_bytes",
+        _AGE,
+        "Heap in use with an old context",
+        "heap bytes in use with an old context while no connection is open, both sides",
+        Aged(heap=True),
+        exact=_LIVE,
+    )
+    GROWTH_BYTES = MetricRow(
+        "growth_bytes",
+        _AGE,
+        "Heap that each connection leaves behind",
+        "heap bytes that each connection leaves in use for ever",
+        Aged(heap=True),
+        exact=_GROWTH,
+        watched=True,
+    )
     CLIENT_INSTRUCTIONS = MetricRow(
         "client_instructions",
         _COUNTERS,
@@ -683,6 +752,49 @@ class Metric(StrEnum):
         "instructions of a process from the library's start to the end of the first handshake, counted by callgrind",
         Counted(("start",)),
     )
+    ALLOCATED_BYTES = MetricRow(
+        "allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated, both sides",
+        "bytes that both sides of a handshake allocate",
+        Counted(("client", "server"), Instrument.ALLOCATIONS),
+        decides="both",
+        exact=_ASKED,
+    )
+    CLIENT_ALLOCATED_BYTES = MetricRow(
+        "client_allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated by the client",
+        "bytes that the client of a handshake allocates",
+        Counted(("client",), Instrument.ALLOCATIONS),
+        decides="client",
+        exact=_ASKED,
+    )
+    SERVER_ALLOCATED_BYTES = MetricRow(
+        "server_allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated by the server",
+        "bytes that the server of a handshake allocates",
+        Counted(("server",), Instrument.ALLOCATIONS),
+        decides="server",
+        exact=_ASKED,
+    )
+    OBJECTS_ALLOCATED_BYTES = MetricRow(
+        "objects_allocated_bytes",
+        _ALLOCATIONS,
+        "Bytes allocated by making and freeing objects",
+        "bytes that making and freeing the objects of a handshake allocates",
+        Counted(("objects",), Instrument.ALLOCATIONS),
+        exact=_ASKED,
+    )
+    KEPT_BYTES = MetricRow(
+        "kept_bytes",
+        _ALLOCATIONS,
+        "Bytes kept after a connection was freed",
+        "bytes that a connection leaves allocated after it was freed",
+        Counted(("kept",), Instrument.ALLOCATIONS),
+        exact=_KEPT,
+    )
 
 
 HELD_METRICS = frozenset(
@@ -696,6 +808,7 @@ EXAMINED = {metric: origin for metric in Metric if isinstance(origin := metric.r
 LOADED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Loaded)}
 OVER_PATH = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, OverPath)}
 STARTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Started)}
+AGED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Aged)}
 COUNTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Counted)}
 OF_EMULATOR = frozenset({Metric.PATH_DELAY_P50_NS, Metric.PATH_LOST_PPM, Metric.PATH_CARRIED_BIT_S})
 """What the path did, and no library."""

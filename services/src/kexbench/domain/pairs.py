@@ -7,8 +7,8 @@ from pydantic import Field
 
 from kexbench.domain.differences import Difference
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.plans import Instrument
 from kexbench.domain.upgrades import UpgradeCell
 from kexbench.domain.verdicts import RunVerdict
 from kexbench.domain.waits import NO_WAITS, Waits

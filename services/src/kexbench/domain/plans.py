@@ -11,6 +11,7 @@ from pydantic import Field
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.metrics import Side
 from kexbench.domain.numbers import Count, Finite, Large
 
@@ -41,6 +42,10 @@ PATH_CONNECTIONS = 500
 """Default connections over a path in an invocation."""
 HEAP_STARTS = 3
 """Processes of each subject whose heap is counted, in an invocation that starts any: it hardly varies."""
+LEAST_AGED, MOST_AGED = 100, 10_000_000
+"""Connections on one context, in an invocation that ages it."""
+HEAP_AGED = 20_000
+"""The most of them with the counter of allocations. Growth shows in fewer than a slope of CPU time does."""
 BLOCK_SUBJECTS, MOST_BLOCK_SUBJECTS = 6, 12
 """With more live processes each finds less of its code and data in a core's caches when its turn comes."""
 SENTINEL = "sentinel"
@@ -52,14 +57,6 @@ class Isolation(StrEnum):
 
     EXCLUSIVE = "exclusive"
     BEST_EFFORT = "best-effort"
-
-
-class Instrument(StrEnum):
-    """What decides whether a cost changed."""
-
-    TIME = "time"
-    INSTRUCTIONS = "instructions"
-    """Counted by callgrind, function by function. It needs no quiet machine."""
 
 
 def least_handshakes(handshake_ns: float) -> int:
@@ -103,13 +100,17 @@ class Measure(Frozen):
     isolation: Isolation = Field(
         Isolation.EXCLUSIVE, description="whether a job needs CPUs of its own; enforced only on a cluster"
     )
-    instrument: Instrument = Field(Instrument.TIME, description="CPU time, or counted instructions")
+    instrument: Instrument = Field(Instrument.TIME, description="CPU time, or what is counted")
     jobs: Count = Field(
         JOBS_PER_CELL, description="the fewest jobs that share the invocations of a cell, if there are as many"
     )
     block_subjects: Count = Field(BLOCK_SUBJECTS, description="the most subjects that interleave")
     connections: Count = Field(PATH_CONNECTIONS, description="of each invocation of a case with a path")
     starts: Count = Field(0, description="fresh processes of each subject in each invocation, timed step by step")
+
+    age: int = Field(
+        0, ge=0, le=MOST_AGED, description="connections that age a context in each invocation, or 0 for none"
+    )
 
     def batch_ns_of(self, case: Case) -> int:
         """The minimum length of a batch of a case."""
@@ -230,7 +231,7 @@ def plan_id_of(plan: Plan) -> str:
         *(("resolve", None), ("sentinel", True)),
         *(("isolation", Isolation.EXCLUSIVE), ("instrument", Instrument.TIME)),
         *(("jobs", JOBS_PER_CELL), ("block_subjects", BLOCK_SUBJECTS)),
-        *(("connections", PATH_CONNECTIONS), ("starts", 0)),
+        *(("connections", PATH_CONNECTIONS), ("starts", 0), ("age", 0)),
     ):
         if content["measure"][later] == neutral:
             del content["measure"][later]

@@ -1,36 +1,19 @@
-"""Counted instructions of one side of a case, function by function."""
+"""What an instrument counted in one part of a case, function by function."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from math import inf
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, computed_field
+from pydantic import AfterValidator, ConfigDict, Field, computed_field, model_validator
 
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.instruments import INSTRUMENTS, CountedSide, Instrument
 from kexbench.domain.moments import Moment
 from kexbench.domain.numbers import Count
 
-CountedSide = Literal["client", "server", "objects", "start"]
-"""The turns of a side; making and freeing the objects of both, which no time of a handshake includes; or the start of a
-process, from the library's own to the end of the first handshake."""
-ROOTS: Mapping[CountedSide, tuple[str, ...]] = {
-    "client": ("client_turn",),
-    "server": ("server_turn",),
-    "objects": ("make_objects", "free_objects"),
-    "start": ("start_library", "first_context", "first_handshake"),
-}
-"""The worker's functions that are counted, with all that they call."""
-
-
-def counted_sides(*, starts: bool) -> tuple[CountedSide, ...]:
-    """What a run counts. `starts`: whether it starts processes too."""
-    return tuple(side for side in ROOTS if starts or side != "start")
-
-
 ProfileFormat = Literal["callgrind", "speedscope"]
 SMALLEST_SHARE = 1e-4
-SMALLEST_CHANGE = 100
-"""A change of a side by a smaller share, or by fewer instructions, is none: the same program needs a few more to copy
-bytes from an address that is aligned otherwise."""
+"""A change of a part by a smaller share is none, and one that is below the instrument's smallest."""
 UNNAMED = "functions without a name"
 """Stands for all functions of a library that has no symbols for them, as in a distribution's packages."""
 
@@ -43,19 +26,31 @@ SURE_CHANGE = 6
 differ by chance alone, one comparison in a hundred exceeds it."""
 
 
-def root_of(side: CountedSide) -> str:
-    """The function that all counted instructions of a side are below. Where several are counted, it is made up."""
-    first, *others = ROOTS[side]
-    return side if others else first
+class _Renamed(Frozen):
+    """Reads what was stored when instructions were all that was counted."""
+
+    former: ClassVar[Mapping[str, str]] = {}
+    """Names of fields, by those that they had."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_former_names(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {cls.former.get(name, name): each for name, each in value.items()}
 
 
-class FunctionCost(Frozen):
+class FunctionCost(_Renamed):
     """What a function costs in one handshake."""
+
+    former = {"instructions": "amount"}
 
     name: str
     library: str = Field(description="file name of the program or library, without its version")
-    instructions: NotNegative = Field(description="of its own, without those of functions that it calls")
-    calls: NotNegative = Field(description="by both sides: callgrind does not tell them apart")
+    amount: NotNegative = Field(description="of its own, without those of functions that it calls")
+    calls: NotNegative = Field(
+        description="calls by both sides, which callgrind does not tell apart, or how many allocations"
+    )
 
 
 class CallCost(Frozen):
@@ -63,20 +58,22 @@ class CallCost(Frozen):
 
     caller: tuple[str, str] = Field(description="name and library")
     callee: tuple[str, str]
-    inclusive: NotNegative = Field(description="instructions of the callee and of functions that it calls")
-    calls: NotNegative = Field(0.0, description="by both sides")
+    inclusive: NotNegative = Field(description="of the callee and of functions that it calls")
+    calls: NotNegative = Field(0.0, description="by both sides; 0 where only whole stacks are known")
 
 
-class Profile(Frozen):
-    """One side's instructions in one handshake, counted by callgrind. Set-up is subtracted."""
+class Profile(_Renamed):
+    """What one part of a handshake costs. What happens once is not in it."""
 
+    former = {"instructions": "amount"}
+    instrument: Instrument = Instrument.INSTRUCTIONS
     side: CountedSide
     handshakes: Count = Field(description="that the counts are an average of")
     cpu_features: str | None = Field(
         None, description="by which the library chose its code while it was counted, if it tells"
     )
     native_cpu_features: str | None = Field(None, description="the same without Valgrind")
-    instructions: NotNegative
+    amount: NotNegative
     functions: tuple[FunctionCost, ...]
     calls: tuple[CallCost, ...]
 
@@ -87,7 +84,7 @@ class Profile(Frozen):
 
 
 class FunctionChange(Frozen):
-    """A function's part in the difference of two profiles. Numbers are instructions in one handshake."""
+    """A function's part in the difference of two profiles. Numbers are amounts in one handshake."""
 
     name: str
     later_name: str = Field(description="in the later version: another one if it was renamed")
@@ -105,7 +102,7 @@ class FunctionChange(Frozen):
 
 class PartDifference(Frozen):
     """What a part of two libraries, such as an algorithm, has in the difference of their profiles. Numbers are
-    instructions in one handshake."""
+    amounts in one handshake."""
 
     name: str
     matched_before: float = Field(description="in functions that both libraries have, by name")
@@ -123,7 +120,7 @@ class PartDifference(Frozen):
 
 
 class PathStep(Frozen):
-    """A function on the way to a change, with the instructions of its calls by the step before, in one handshake."""
+    """A function on the way to a change, with the cost of its calls by the step before, in one handshake."""
 
     name: str
     before: float
@@ -131,12 +128,13 @@ class PathStep(Frozen):
 
 
 class Explanation(Frozen):
-    """Why one side costs more or fewer instructions than before, or than in another library."""
+    """Why one part costs more or less than before, or than in another library."""
 
     model_config = ConfigDict(extra="ignore")  # an answer of the API has what is computed as well
 
+    instrument: Instrument = Instrument.INSTRUCTIONS
     side: CountedSide
-    before: float = Field(description="instructions in one handshake")
+    before: float = Field(description="in one handshake, of what the instrument counts")
     after: float
     functions: tuple[FunctionChange, ...] = Field(description="the largest change first")
     path: tuple[PathStep, ...] = Field(
@@ -155,16 +153,23 @@ class Explanation(Frozen):
     @computed_field(description="whether the change is larger than counts differ by chance")  # type: ignore[prop-decorator]
     @property
     def has_changed(self) -> bool:
-        return abs(self.ratio - 1) >= self.resolution
+        return abs(self.after - self.before) >= self._smallest
 
     @property
     def resolution(self) -> float:
         """The smallest change that counts as one, as a share."""
-        return max(SMALLEST_SHARE, SURE_CHANGE * self.spread, SMALLEST_CHANGE / self.before if self.before else 0.0)
+        return self._smallest / self.before if self.before else 0.0
+
+    @property
+    def _smallest(self) -> float:
+        share = max(SMALLEST_SHARE, SURE_CHANGE * self.spread)
+        return max(share * self.before, INSTRUMENTS[self.instrument].smallest_change)
 
     @property
     def ratio(self) -> float:
-        return self.after / self.before if self.before else 1.0
+        if self.before:
+            return self.after / self.before
+        return inf if self.after else 1.0
 
 
 class CallNode(Frozen):
@@ -173,7 +178,7 @@ class CallNode(Frozen):
     name: str
     later_name: str = Field(description="in the later version: another one if it was renamed")
     library: str
-    before: float = Field(description="instructions of the function and of those that it calls; 0 if it is new here")
+    before: float = Field(description="of the function and of those that it calls; 0 if it is new here")
     after: float = Field(description="0 if it is no longer called here")
     children: tuple["CallNode", ...] = Field(
         description="functions that it calls, the largest first; small ones are left out, so their cost is its own"
@@ -181,11 +186,14 @@ class CallNode(Frozen):
 
 
 class CaseExplanation(Frozen):
-    """Why a case costs more or fewer instructions than before."""
+    """Why a case costs more or less than before."""
 
+    model_config = ConfigDict(extra="ignore")  # an answer of the API has what is computed as well
+
+    instrument: Instrument = Instrument.INSTRUCTIONS
     case_id: str
     title: str
-    sides: tuple[Explanation, ...] = Field(description="client, then server")
+    sides: tuple[Explanation, ...] = Field(description="client, server, then the instrument's other parts")
     counted_at: Moment = Field(description="when the newest of the profiles was counted")
     run_ids: tuple[str, ...] = Field(description="the runs that counted them")
     other_code: bool = Field(
@@ -193,22 +201,35 @@ class CaseExplanation(Frozen):
         "decides; of two libraries also if one does not tell"
     )
 
+    @computed_field(description="what the numbers are of, behind a number")  # type: ignore[prop-decorator]
+    @property
+    def amounts(self) -> str:
+        return INSTRUMENTS[self.instrument].amounts
 
-class Culprit(Frozen):
+    @computed_field(description="what is counted of a function beside its amount")  # type: ignore[prop-decorator]
+    @property
+    def call_words(self) -> str:
+        return INSTRUMENTS[self.instrument].calls
+
+
+class Culprit(_Renamed):
     """The function that most of a change is in. Numbers are of one handshake, before and after."""
 
+    former = {"instructions": "amounts", "side_instructions": "side_amounts"}
+    instrument: Instrument = Instrument.INSTRUCTIONS
     case_id: str
     title: str = Field(description="of the case")
     side: CountedSide
     function: str
-    instructions: tuple[float, float] = Field(
+    amounts: tuple[float, float] = Field(
         description="of the function and of those that it calls; its own where only these tell where the change is"
     )
     calls: tuple[float, float]
-    side_instructions: tuple[float, float] = Field(description="of the whole side")
+    side_amounts: tuple[float, float] = Field(description="of the whole side")
     run_id: str = Field(description="that counted them")
 
     @property
     def share(self) -> float:
-        """What the function's change adds to the side's instructions, as a share of those before."""
-        return (self.instructions[1] - self.instructions[0]) / self.side_instructions[0]
+        """What its change adds to its part, as a share of what that had before; infinite if that had nothing."""
+        change, before = self.amounts[1] - self.amounts[0], self.side_amounts[0]
+        return change / before if before else inf

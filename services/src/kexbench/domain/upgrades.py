@@ -8,16 +8,23 @@ from pydantic import Field
 from kexbench.domain.differences import Difference
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.instruments import COUNTING, Instrument
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.metrics import COUNTED, TIMED, Metric, Side
-from kexbench.domain.plans import Instrument
 
 __all__ = ["Side"]
 
 SIDES: dict[Side, Metric] = {metric.row.decides: metric for metric in TIMED if metric.row.decides}
 SIDES_OF: dict[Instrument, dict[Side, Metric]] = {
     Instrument.TIME: SIDES,
-    Instrument.INSTRUCTIONS: {metric.row.decides: metric for metric in COUNTED if metric.row.decides},
+    **{
+        instrument: {
+            metric.row.decides: metric
+            for metric, counted in COUNTED.items()
+            if metric.row.decides and counted.by is instrument
+        }
+        for instrument in COUNTING
+    },
 }
 """The metrics that decide, by the run's instrument."""
 CellVerdict = Literal["more", "less", "same", "unresolved", "unlike", "apart", "unjudged"]

@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 
 from kexbench.domain.differences import Difference
+from kexbench.domain.instruments import INSTRUMENTS, Instrument
 from kexbench.domain.numbers import counted, signed_words
 from kexbench.domain.pairs import ChangeReport, Pair, PairEnd, Unbuilt
-from kexbench.domain.plans import Instrument
 from kexbench.domain.upgrades import VERDICT_WORDS, UpgradeCell
 from kexbench.domain.verdicts import RunVerdict
 from kexbench.forges.markdown import LONGEST, code, one_line, table
 from kexbench.forges.words import culprit_table, exact_list
 
 CELLS_MAX = 60
-_MEASURES = {Instrument.TIME: "CPU time", Instrument.INSTRUCTIONS: "instructions"}
+_MEASURES = {
+    instrument: row.measure if instrument is Instrument.TIME else row.measure.lower()
+    for instrument, row in INSTRUMENTS.items()
+}
 
 
 def is_news(report: ChangeReport) -> bool:

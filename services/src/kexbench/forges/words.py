@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from kexbench.domain.commits import DryRun, SpecFault
+from kexbench.domain.instruments import INSTRUMENTS, side_words
 from kexbench.domain.numbers import counted, signed_words
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.verdicts import ExactChange, MovedCell, RunVerdict
@@ -123,7 +124,8 @@ def exact_list(changes: Sequence[ExactChange]) -> list[str]:
 
 def culprit_table(culprits: Sequence[Culprit]) -> str:
     """The functions that increases are in."""
-    columns = ("function", "instructions:", "case", "calls:")
+    row = INSTRUMENTS[culprits[0].instrument]
+    columns = ("function", f"{row.amounts}:", "case", f"{row.calls.partition(',')[0]}:")
     return "\n\n".join([table(columns, map(_culprit_row, culprits[:ROWS_MAX])), *_more(culprits)])
 
 
@@ -160,7 +162,7 @@ def _moved_row(cell: MovedCell) -> tuple[str, ...]:
 
 def _culprit_row(culprit: Culprit) -> tuple[str, ...]:
     calls = " → ".join(f"{number:,.1f}".removesuffix(".0") for number in culprit.calls)
-    share = f"{signed_words(culprit.share)} of the {culprit.side}'s"
+    share = f"{signed_words(culprit.share)} of the {side_words(culprit.side)}'s"
     return code(culprit.function), share, code(culprit.title), calls
 
 

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
+from kexbench.domain.strength import PSK_BITS
 from kexbench.material import der
 from kexbench.material.keys import PSS, Signer, load_signer, named, new_signer
 from kexbench.material.padding import padded, padding_of
@@ -116,6 +117,11 @@ _BFE_SEED = struct.Struct(">8sII32s")
 def make_bfe_seed(punctures: int, false_positive_bits: int) -> bytes:
     """What workers/handshake/bfe_key.c makes a key of Bloom filter encryption from. The key itself has megabytes."""
     return _BFE_SEED.pack(b"BFEseed\x01", punctures, false_positive_bits, secrets.token_bytes(32))
+
+
+def make_psk() -> bytes:
+    """An external pre-shared key, as the worker takes it."""
+    return secrets.token_bytes(PSK_BITS // 8)
 
 
 def _certificate(

@@ -1,4 +1,5 @@
-"""A content-addressed folder of key material: `<sha256>.pem`, `.der` and `.seed` files, and an index by name."""
+"""A content-addressed folder of key material: files `<sha256>.pem`, `.der`, `.seed` and `.psk`, and an index by
+name."""
 
 import hashlib
 import json
@@ -12,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from kexbench.domain.cases import TRUST_ANCHORS_MAX, Case
-from kexbench.domain.dimensions import NOTHING, TrustStore
+from kexbench.domain.dimensions import NOTHING, Key, TrustStore
 from kexbench.domain.material import CertificateFiles, MaterialFiles
 from kexbench.material.hashed import lay_out
 from kexbench.material.keys import load_signer
@@ -25,6 +26,7 @@ from kexbench.material.make import (
     make_chain,
     make_key_pair,
     make_other_roots,
+    make_psk,
     make_verified_chain,
     shipped_dh_parameters,
 )
@@ -52,6 +54,8 @@ class MaterialStore:
         parameters = ocsp_response = trust_anchors = NOTHING
         if case.dh_parameters_name:
             parameters = self._put(shipped_dh_parameters(case.dh_parameters_name), "pem")
+        if case.key_exchange.key is Key.PSK:
+            return CertificateFiles(key=self._psk(), certificate=NOTHING, dh_parameters=parameters)
         if case.verification:
             pair = issued = self._verified_pair(case)
             trust_anchors = self._trust_anchors(case, pair)
@@ -79,6 +83,10 @@ class MaterialStore:
             return {"key": self._put(make_bfe_seed(case.punctures, case.false_positive_bits), "seed")}
 
         return self._entry(case.key_name, seed)["key"]
+
+    def _psk(self) -> str:
+        """The external pre-shared key of all cases that have one."""
+        return self._entry("psk", lambda: {"key": self._put(make_psk(), "psk")})["key"]
 
     def _key(self, name: str) -> Entry:
         """A key with its plain certificate."""

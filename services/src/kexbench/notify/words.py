@@ -117,7 +117,7 @@ def _title_of_upgrade(event: AlertEvent, alert: Alert) -> str:
         more = "slower" if _metric(cause) is Metric.CPU_NS else f"with more {_metric(cause).words}"
         return f"{version} is no longer {more} than {line(cause.before)}"
     if event.action is AlertAction.EXPLAINED:
-        function = f"mostly in {line(event.culprits[0].function)}" if event.culprits else "not more instructions"
+        function = f"mostly in {line(event.culprits[0].function)}" if event.culprits else "no function that counts tell"
         return f"Why {subject_of(alert)}: {function}"
     if event.action is AlertAction.GREW and event.finding:
         return f"{subject_of(alert)} in more cases: {_extent(event.finding.cells, _metric(cause))}"
@@ -150,11 +150,11 @@ def _paragraphs(event: AlertEvent, alert: Alert, foreign: Foreign) -> list[str]:
 
 
 def _explanation(event: AlertEvent, foreign: Foreign) -> list[str]:
-    """The functions that counted instructions name."""
+    """The functions that counts name."""
     if not event.culprits:
-        return ["A count of instructions found no more of them in these cases. The time has another cause."]
+        return ["A count by function found no more in these cases. The change has another cause."]
     rows = [f"- {foreign(culprit_sentence(culprit))}" for culprit in event.culprits]
-    return ["\n".join(["Counted instructions:", "", *rows])]
+    return ["\n".join([f"Counted {event.culprits[0].instrument}:", "", *rows])]
 
 
 def _cells(cells: Sequence[AlertCell], metric: Metric, foreign: Foreign) -> list[str]:

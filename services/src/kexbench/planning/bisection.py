@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import yaml
 
 from kexbench.domain.cases import Case
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.plans import Instrument
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Purpose
 from kexbench.planning.compose import COUNTS, Wish, affordable_invocations
@@ -35,12 +35,12 @@ class BisectionRun:
     def subjects(self) -> tuple[SubjectRef, ...]:
         if self.between is None:
             return self.ends
-        return (self.between,) if self.instrument is Instrument.INSTRUCTIONS else (*self.ends, self.between)
+        return (self.between,) if self.instrument.counts else (*self.ends, self.between)
 
     @property
     def wish(self) -> Wish:
         good, bad = self.ends
-        counts = self.instrument is Instrument.INSTRUCTIONS
+        counts = self.instrument.counts
         return Wish(
             name=self.name,
             description=f"{self.between or 'both ends'}: does it cost what {good} or what {bad} does?",
@@ -65,6 +65,6 @@ class BisectionRun:
 
 def usual_invocations(cases: tuple[Case, ...], instrument: Instrument) -> int:
     """Invocations of one measurement."""
-    if instrument is Instrument.INSTRUCTIONS:
+    if instrument.counts:
         return COUNTS
     return affordable_invocations(cases, _SUBJECTS, SECONDS)

@@ -10,13 +10,13 @@ from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import NOTHING, KeyExchange, Method, Protocol
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import (
     BATCH_NS,
     BATCHES,
     JOBS_PER_CELL,
     PATH_CONNECTIONS,
-    Instrument,
     Isolation,
     Measure,
 )
@@ -74,6 +74,7 @@ class Wish:
     jobs: int = JOBS_PER_CELL
     connections: int = PATH_CONNECTIONS
     starts: int = 0
+    age: int = 0
     relevant: float = RELEVANT
 
 
@@ -96,6 +97,7 @@ def spec_text(wish: Wish) -> str:
             **({} if wish.jobs == JOBS_PER_CELL else {"jobs": wish.jobs}),
             **({} if wish.connections == PATH_CONNECTIONS else {"connections": wish.connections}),
             **({} if wish.starts == 0 else {"starts": wish.starts}),
+            **({"age": wish.age} if wish.age else {}),
         },
         **({} if wish.relevant == RELEVANT else {"alerts": {"relevant": f"{wish.relevant * 100:.10g}%"}}),
     }

@@ -52,6 +52,7 @@ class ConfirmingRun:
             jobs=measure.jobs,
             connections=self.measure.connections,
             starts=self.measure.starts,
+            age=self.measure.age,
         )
 
     @property

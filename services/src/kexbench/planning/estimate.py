@@ -3,28 +3,30 @@
 from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import CpuFeatures
 from kexbench.domain.dimensions import NOTHING, ContextUse, Resumption
+from kexbench.domain.instruments import Instrument, parts_of
 from kexbench.domain.paths import interval_ns
 from kexbench.domain.plans import (
+    HEAP_AGED,
     HEAP_STARTS,
     WARM_UP_BATCHES,
-    Instrument,
     Measure,
     Plan,
     examined_handshakes,
     least_handshakes,
 )
-from kexbench.domain.profiles import counted_sides
 
 INVOCATION_OVERHEAD_S = 0.05
 """Seconds for the start, set-up and probe handshake of one worker."""
 OVERLOOKED_S = 1.0
 """An untimed pass of this length is not estimated. With it, plans of earlier releases would have another id."""
-COUNTED_RUNS = 2 * len(counted_sides(starts=False))
+COUNTED_RUNS = 2 * len(parts_of(Instrument.INSTRUCTIONS))
 """Of a worker under callgrind: two of different length for each side, and for the objects."""
 COUNTING_OVERHEAD_S = 1.5
 COUNTED_START = 50
 COUNTED_HANDSHAKES = 20 * COUNTED_START
 """Handshakes of such a run, in native time: it is fifty times slower."""
+PROFILED_HANDSHAKES = 4 * 20
+"""Handshakes of a profile that the worker counts itself, with those before and after."""
 _FLIGHT_BYTES, _ROUND_TRIPS = 4000, 5
 """A guess of what a server sends in a handshake over a path, and of the round trips of a connection."""
 _SLOWER_CPU = {CpuFeatures.X86_64_V2: 3.0, CpuFeatures.X86_64_V3: 2.0}
@@ -51,6 +53,8 @@ def job_seconds(plan: Plan) -> dict[str, float]:
 def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     """Seconds of measuring all invocations of a case on one node."""
     handshake_s = handshake_seconds(case)
+    if measure.instrument.counts and measure.instrument is not Instrument.INSTRUCTIONS:
+        return (INVOCATION_OVERHEAD_S + PROFILED_HANDSHAKES * handshake_s) * subjects * measure.invocations
     starts = measure.starts if case.has_start else 0
     if measure.instrument is Instrument.INSTRUCTIONS:
         counted_start_s = (COUNTING_OVERHEAD_S + COUNTED_START * _start_seconds(case)) if starts else 0.0
@@ -66,6 +70,8 @@ def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     )
     workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
     invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
+    if case.ages:
+        invocation_s += (measure.age + min(measure.age, HEAP_AGED)) * handshake_s
     invocation_s += _path_seconds(case, handshake_s, measure.connections)
     # Two workers start processes, one of them so many, the other a few that count the heap.
     invocation_s += (2 * INVOCATION_OVERHEAD_S + (starts + HEAP_STARTS) * _start_seconds(case)) if starts else 0.0

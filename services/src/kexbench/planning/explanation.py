@@ -1,12 +1,15 @@
-"""Runs that explain an alert: they count the instructions of both versions in the cases that became slowest. Pure."""
+"""Runs that explain an alert: they count both versions in the cases that became most expensive, with the instrument that fits the
+alert's metric. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
+from kexbench.domain.instruments import INSTRUMENTS, CountedSide, Instrument
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.plans import Instrument, Isolation
+from kexbench.domain.metrics import Counted, Metric, MetricGroup
+from kexbench.domain.plans import Isolation
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Purpose
 from kexbench.planning.compose import COUNTS, Wish
@@ -24,17 +27,48 @@ class ExplainingRun:
     ends: tuple[SubjectRef, SubjectRef]
     cases: tuple[Case, ...]
     pool: str
+    instrument: Instrument = Instrument.INSTRUCTIONS
 
     @property
     def wish(self) -> Wish:
         before, after = self.ends
-        return counting_wish(
-            self.name, self.ends, self.cases, f"Which functions make {after} slower than {before}?", self.pool
-        )
+        question = f"Which functions make {after} {_MORE[self.instrument]} than {before}?"
+        return counting_wish(self.name, self.ends, self.cases, question, self.pool, self.instrument)
 
     @property
     def catalogue_text(self) -> str:
         return catalogue_of(self.ends, self.cases)
+
+
+EXPLAINS: Mapping[MetricGroup, Instrument] = {
+    MetricGroup.TIME: Instrument.INSTRUCTIONS,
+    MetricGroup.CONNECTION: Instrument.INSTRUCTIONS,
+    MetricGroup.COUNTERS: Instrument.INSTRUCTIONS,
+    MetricGroup.CALLGRIND: Instrument.INSTRUCTIONS,
+    MetricGroup.MEMORY: Instrument.ALLOCATIONS,
+    MetricGroup.ALLOCATIONS: Instrument.ALLOCATIONS,
+}
+"""The instrument whose functions explain a change of a metric, by its group. Nothing counts the others by function."""
+_HELD: Mapping[Metric, tuple[CountedSide, ...]] = {
+    Metric.CLIENT_HELD_BYTES: ("client_held",),
+    Metric.SERVER_HELD_BYTES: ("server_held",),
+}
+_MORE = {Instrument.INSTRUCTIONS: "slower", Instrument.ALLOCATIONS: "need more memory"}
+
+
+def explaining_instrument(metric: Metric) -> Instrument | None:
+    """None if nothing counts by function what the metric is of."""
+    return EXPLAINS.get(metric.row.group)
+
+
+def explaining_parts(metric: Metric, instrument: Instrument) -> tuple[CountedSide, ...]:
+    """The parts that a change of the metric may be in. Objects are in no time of a handshake."""
+    if isinstance(metric.row.origin, Counted):
+        return metric.row.origin.sides
+    if metric in _HELD:
+        return _HELD[metric]
+    of_handshake = ("client", "server") if instrument is Instrument.INSTRUCTIONS else ("client", "server", "objects")
+    return tuple(part for part in INSTRUMENTS[instrument].parts if part in of_handshake)
 
 
 def counting_wish(
@@ -43,9 +77,10 @@ def counting_wish(
     cases: Sequence[Case],
     description: str,
     pool: str = LOCAL,
+    instrument: Instrument = Instrument.INSTRUCTIONS,
     starts: int = 0,
 ) -> Wish:
-    """A spec that counts the instructions of two subjects; with `starts`, also of a process's start."""
+    """A spec that counts two subjects; with `starts`, also a process's start."""
     return Wish(
         name=name,
         description=description,
@@ -55,7 +90,7 @@ def counting_wish(
         pools=(pool,),
         isolation=Isolation.BEST_EFFORT,
         purpose=Purpose.SEARCH,
-        instrument=Instrument.INSTRUCTIONS,
+        instrument=instrument,
         starts=starts,
     )
 

@@ -8,9 +8,10 @@ from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import Case, parse_peer
 from kexbench.domain.dimensions import Server
+from kexbench.domain.instruments import COUNTING, Instrument
 from kexbench.domain.libraries import LIBRARIES, MADE_UP, Library
 from kexbench.domain.material import least_intermediate_bytes, least_ocsp_bytes
-from kexbench.domain.plans import BATCH_NS, Instrument, Measure, Plan, PlannedSubject, Reference, plan_id_of
+from kexbench.domain.plans import BATCH_NS, Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.domain.pools import LABEL_VALUE, LOCAL
 from kexbench.planning import estimate, pack
 from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
@@ -65,6 +66,7 @@ def make_plan(
         + _served_elsewhere(document)
         + _too_large(document)
         + _two_ways(document)
+        + _not_timed(document)
         + set_twice(document)
     )
     if spec is None or faults:
@@ -136,7 +138,7 @@ def _assemble(
 
 def _sentinel(spec: Spec, subjects: tuple[PlannedSubject, ...], catalogue: Catalogue) -> str | None:
     """The sentinel, unless the spec turns it off. Counts and made-up libraries need none: nothing slows them down."""
-    counts = spec.measure.instrument is Instrument.INSTRUCTIONS
+    counts = spec.measure.instrument.counts
     if not spec.measure.sentinel or counts or all(subject.library in MADE_UP for subject in subjects):
         return None
     return str(catalogue.sentinel) if catalogue.sentinel else None
@@ -236,11 +238,20 @@ def _two_ways(document: Document) -> list[Fault]:
         return []
     if "invocations" in written:
         message = "give either invocations or resolve: resolve sets the number of invocations"
-    elif written.get("instrument") == Instrument.INSTRUCTIONS:
-        message = "resolve is for times: instructions hardly differ from count to count; give invocations instead"
+    elif written.get("instrument") in COUNTING:
+        message = "resolve is for times: counts hardly differ from count to count; give invocations instead"
     else:
         return []
     return [document.fault(("measure", "resolve"), message, at_key=True)]
+
+
+def _not_timed(document: Document) -> list[Fault]:
+    """A fault where `measure` asks for what only the instrument time measures, beside another instrument."""
+    written = document.value.get("measure")
+    if not isinstance(written, dict) or "age" not in written or written.get("instrument", Instrument.TIME) == "time":
+        return []
+    message = "only instrument: time ages a context: remove age, or the instrument"
+    return [document.fault(("measure", "age"), message, at_key=True)]
 
 
 def _too_large(document: Document) -> list[Fault]:

@@ -27,6 +27,7 @@ from kexbench.domain.dimensions import (
     PairingGroup,
     Protocol,
 )
+from kexbench.domain.instruments import COUNTING, Instrument
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import Library
 from kexbench.domain.metrics import OF_EMULATOR, Metric
@@ -34,9 +35,10 @@ from kexbench.domain.plans import (
     BATCHES,
     BLOCK_SUBJECTS,
     JOBS_PER_CELL,
+    LEAST_AGED,
+    MOST_AGED,
     MOST_BLOCK_SUBJECTS,
     PATH_CONNECTIONS,
-    Instrument,
     Isolation,
 )
 from kexbench.domain.pools import LOCAL, PoolName
@@ -130,7 +132,10 @@ class FirstDimensions(Written):
     ]
     key_exchange: Annotated[
         Distinct[KeyExchange],
-        Field(description="key exchanges, with a hyphen before the certificate's key, such as ECDHE-RSA"),
+        Field(
+            description="key exchanges, with a hyphen before the certificate's key, such as ECDHE-RSA, or with PSK, an "
+            "external pre-shared key in its place"
+        ),
     ]
     cipher: Distinct[Cipher] = Field(
         [Cipher.AES_128_GCM], description="ciphers of the connection; those with CBC are of TLS 1.2 alone"
@@ -181,7 +186,11 @@ class MeasureSpec(Written):
             "not": {
                 "anyOf": [
                     {"required": ["invocations", "resolve"]},
-                    {"required": ["instrument", "resolve"], "properties": {"instrument": {"const": "instructions"}}},
+                    {
+                        "required": ["instrument", "resolve"],
+                        "properties": {"instrument": {"enum": [str(each) for each in COUNTING]}},
+                    },
+                    {"required": ["instrument", "age"], "properties": {"instrument": {"not": {"const": "time"}}}},
                 ]
             }
         }
@@ -216,8 +225,8 @@ class MeasureSpec(Written):
     instrument: Annotated[
         Instrument,
         Field(
-            description="what decides: time is CPU time; instructions are counted by callgrind, function by function, "
-            "and need no quiet machine"
+            description="what decides: time is CPU time; instructions are counted by callgrind, and allocations by the "
+            "worker, function by function. Counts need no quiet machine"
         ),
     ] = Instrument.TIME
     jobs: Annotated[
@@ -253,6 +262,15 @@ class MeasureSpec(Written):
             le=MAX_STARTS,
             description="fresh processes of each subject that each invocation starts and times step by step, to the "
             "end of their first handshake; with instrument instructions, a start is counted if there are any",
+        ),
+    ] = 0
+    age: Annotated[
+        int,
+        Field(
+            ge=LEAST_AGED,
+            le=MOST_AGED,
+            json_schema_extra={"default": 0},
+            description="connections that age a context in each invocation, one after the other; default: none",
         ),
     ] = 0
 

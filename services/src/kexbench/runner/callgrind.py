@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from kexbench.domain.profiles import ROOTS, UNNAMED, CallCost, CountedSide, FunctionCost, Profile, root_of
+from kexbench.domain.instruments import INSTRUMENTS, CountedSide, Instrument, root_of
+from kexbench.domain.profiles import UNNAMED, CallCost, FunctionCost, Profile
 
 Function = tuple[str, str]
 """A name and the library that it is in."""
@@ -75,11 +76,11 @@ class _Reader:
         self._current[key] = self._names[kind, number]
 
     def _add(self, cost: int) -> None:
-        caller = _function(self._current["fn"], self._current["ob"])
+        caller = function_of(self._current["fn"], self._current["ob"])
         if not self._called:
             self.counts.own[caller] += cost
             return
-        edge = (caller, _function(self._current["cfn"], self._current["cob"] or self._current["ob"]))
+        edge = (caller, function_of(self._current["cfn"], self._current["cob"] or self._current["ob"]))
         calls, inclusive = self.counts.calls.get(edge, (0, 0))
         self.counts.calls[edge] = (calls + self._called, inclusive + cost)
         self._called, self._current["cob"] = 0, ""
@@ -92,7 +93,8 @@ def profile_of(side: CountedSide, fewer: Counts, more: Counts, handshakes: int) 
     def per_handshake(first: int, second: int) -> float:
         return (second - first) / handshakes
 
-    root = root_of(side)
+    root = root_of(Instrument.INSTRUCTIONS, side)
+    roots = INSTRUMENTS[Instrument.INSTRUCTIONS].parts[side].roots
     called: dict[Function, float] = defaultdict(float)
     calls = []
     for (caller, callee), (count, inclusive) in more.calls.items():
@@ -100,25 +102,26 @@ def profile_of(side: CountedSide, fewer: Counts, more: Counts, handshakes: int) 
         times = per_handshake(earlier_count, count)
         called[callee] += times
         cost = per_handshake(earlier_inclusive, inclusive)
-        is_below_root = callee[0] in ROOTS[side] and callee[0] != root
+        is_below_root = callee[0] in roots and callee[0] != root
         above = (root, callee[1]) if is_below_root else caller
         calls.append(CallCost(caller=above, callee=callee, inclusive=cost, calls=times))
     functions = {function: per_handshake(fewer.own.get(function, 0), own) for function, own in more.own.items()}
-    instructions = per_handshake(fewer.instructions, more.instructions)
+    amount = per_handshake(fewer.instructions, more.instructions)
     return Profile(
         side=side,
         handshakes=handshakes,
-        instructions=instructions,
+        amount=amount,
         functions=tuple(
-            FunctionCost(name=function[0], library=function[1], instructions=own, calls=called[function])
+            FunctionCost(name=function[0], library=function[1], amount=own, calls=called[function])
             for function, own in functions.items()
             if own > 0
         ),
-        calls=tuple(call for call in calls if call.inclusive > 0 and call.inclusive >= SLIGHT * instructions),
+        calls=tuple(call for call in calls if call.inclusive > 0 and call.inclusive >= SLIGHT * amount),
     )
 
 
-def _function(name: str, path: str) -> Function:
+def function_of(name: str, path: str) -> Function:
+    """Without what compilers and linkers add to the name, and versions to that of the file."""
     library = _VERSION.sub("", PurePath(path).name)
     if name.startswith("0x"):
         return UNNAMED, library

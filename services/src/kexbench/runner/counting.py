@@ -1,27 +1,40 @@
-"""Counts a worker's instructions with callgrind, function by function, for one side of a case at a time."""
+"""Counts what a worker does, function by function: instructions with callgrind, for one side of a case at a time, and
+whatever the worker itself counts by stack."""
 
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.instruments import INSTRUMENTS, CountedSide, Instrument, parts_of
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.metrics import COUNTED
-from kexbench.domain.profiles import ROOTS, CountedSide, Profile, counted_sides
+from kexbench.domain.profiles import Profile
 from kexbench.domain.samples import SIGNALS_FROM_OUTSIDE, Invocation, Negotiated, Outcome, OutcomeKind, Sample
 from kexbench.runner.callgrind import Counts, MalformedProfile, profile_of, read_counts
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.invocation import CutShort
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
-from kexbench.runner.participant import Dropped, Setting, expect, run_request, setup_request, worker_faults
-from kexbench.runner.records import Batch, Ready
+from kexbench.runner.participant import (
+    Dropped,
+    Setting,
+    expect,
+    run_request,
+    setup_request,
+    setup_timeout_s,
+    worker_faults,
+)
+from kexbench.runner.records import Batch, Profiled, Ready
+from kexbench.runner.symbols import profiles_of
 
 FEWER, MORE = 10, 30
 """Handshakes of the two runs whose difference is counted."""
+PROFILED = 20
+"""Handshakes of a profile that the worker counts itself."""
 TIMEOUT_S = 300.0
 """Programs run fifty times slower under Valgrind."""
 
@@ -29,7 +42,8 @@ TIMEOUT_S = 300.0
 def count_invocation(
     job_input: JobInput, turn: Turn, cpus: Cpus, log: Path, load: Callable[[], HostLoad]
 ) -> Invocation:
-    """The instructions of each subject as samples, and as profiles if the turn examines. Raises CutShort."""
+    """What the instrument counts of each subject as samples, and as profiles if the turn examines. Raises CutShort."""
+    instrument = job_input.measure.instrument
     case = next(case for case in job_input.cases if case.case_id == turn.case_id)
     started_at = datetime.now(UTC)
     setting = Setting(job_input, case, cpus, log)
@@ -39,18 +53,19 @@ def count_invocation(
     outcomes: list[Outcome] = []
     for reference in turn.block:
         try:
-            counted = [count(setting, reference, side) for side in counted_sides(starts=False)]
-            if job_input.measure.starts and case.has_start:
-                counted.append((count_start(setting, reference, counted[0][0]), counted[0][1]))
+            if instrument is Instrument.INSTRUCTIONS:
+                counted, agreed = count_instructions(setting, reference)
+            else:
+                counted, agreed = count_stacks(setting, reference, instrument)
         except Dropped as fault:
             if fault.signal in SIGNALS_FROM_OUTSIDE:
                 raise CutShort(f"{reference}: {fault.reason}") from None
             outcomes.append(fault.outcome(reference))
             continue
-        negotiated[reference] = counted[0][1]
-        samples += _samples(reference, [profile for profile, _ in counted])
+        negotiated[reference] = agreed
+        samples += _samples(reference, instrument, counted)
         if turn.examines:
-            profiles[reference] = tuple(profile for profile, _ in counted)
+            profiles[reference] = counted
     return Invocation(
         run_id=job_input.run_id,
         job_id=job_input.job.job_id,
@@ -67,6 +82,29 @@ def count_invocation(
     )
 
 
+def count_instructions(setting: Setting, reference: str) -> tuple[tuple[Profile, ...], Negotiated]:
+    """One handshake's, and those of a start if the run starts processes; and what both sides agreed on. Raises
+    Dropped."""
+    counted = [count(setting, reference, side) for side in parts_of(Instrument.INSTRUCTIONS)]
+    profiles = [profile for profile, _ in counted]
+    if setting.job_input.measure.starts and setting.case.has_start:
+        profiles.append(count_start(setting, reference, profiles[0]))
+    return tuple(profiles), counted[0][1]
+
+
+def count_stacks(setting: Setting, reference: str, instrument: Instrument) -> tuple[tuple[Profile, ...], Negotiated]:
+    """What the worker counts by stack, in each part. Raises Dropped."""
+    case = setting.case
+    if not case.is_countable:
+        raise _uncountable(f"{instrument} are counted in one thread that plays both roles")
+    with setting.launch(reference, count_heap=True) as worker, worker_faults():
+        ready = expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
+        request = f"profile id={case.case_id} of={instrument} handshakes={PROFILED}"
+        record = expect(Profiled, worker.ask(request, TIMEOUT_S))
+        features = worker.hello.cpu_features
+    return profiles_of(record, instrument, features), ready.negotiated
+
+
 def count(setting: Setting, reference: str, side: CountedSide) -> tuple[Profile, Negotiated]:
     """One handshake's instructions of a side, and what both sides agreed on. Raises Dropped."""
     library = LIBRARIES[setting.job_input.kits[reference].manifest.library]
@@ -81,7 +119,7 @@ def count(setting: Setting, reference: str, side: CountedSide) -> tuple[Profile,
         native = worker.hello.cpu_features
     fewer, more = (_run(valgrind, setting, reference, side, handshakes) for handshakes in (FEWER, MORE))
     profile = profile_of(side, fewer[0], more[0], MORE - FEWER)
-    if profile.instructions <= 0:
+    if profile.amount <= 0:
         raise _uncountable(f"the {side} had no instructions: its worker is too old, add the kit again")
     features = {"cpu_features": more[2], "native_cpu_features": native}
     return profile.model_copy(update=features), more[1]
@@ -124,7 +162,7 @@ def _callgrind(valgrind: str, output: Path, side: CountedSide) -> tuple[str, ...
         valgrind,
         "--tool=callgrind",
         f"--callgrind-out-file={output}",
-        *(f"--toggle-collect={function}" for function in ROOTS[side]),
+        *(f"--toggle-collect={function}" for function in INSTRUMENTS[Instrument.INSTRUCTIONS].parts[side].roots),
     )
 
 
@@ -158,10 +196,10 @@ def _uncountable(reason: str) -> Dropped:
     return Dropped(OutcomeKind.UNSUPPORTED, reason)
 
 
-def _samples(reference: str, profiles: list[Profile]) -> list[Sample]:
-    instructions = {profile.side: profile.instructions for profile in profiles}
+def _samples(reference: str, instrument: Instrument, profiles: Sequence[Profile]) -> list[Sample]:
+    amounts = {profile.side: profile.amount for profile in profiles}
     return [
-        Sample(subject=reference, metric=metric, values=(sum(instructions[side] for side in counted.sides),))
+        Sample(subject=reference, metric=metric, values=(sum(amounts[side] for side in counted.sides),))
         for metric, counted in COUNTED.items()
-        if instructions.keys() >= set(counted.sides)
+        if counted.by is instrument and amounts.keys() >= set(counted.sides)
     ]

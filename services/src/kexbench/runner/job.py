@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from kexbench.domain.hosts import HostLoad
-from kexbench.domain.plans import Instrument
 from kexbench.domain.samples import Invocation
 from kexbench.runner.counting import count_invocation
 from kexbench.runner.cpus import Cpus
@@ -60,7 +59,7 @@ def measure_job(
 
 
 def _method(job_input: JobInput) -> Callable[[JobInput, Turn, Cpus, Path, Callable[[], HostLoad]], Invocation]:
-    return count_invocation if job_input.measure.instrument is Instrument.INSTRUCTIONS else measure_invocation
+    return count_invocation if job_input.measure.instrument.counts else measure_invocation
 
 
 def _unless_cancelled(measure: Callable[[], Invocation], cancelled: Callable[[], bool]) -> Invocation | None:

@@ -17,6 +17,7 @@ from kexbench.domain.samples import Negotiated, Outcome, OutcomeKind, Timer
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.records import (
+    Age,
     Batch,
     Examination,
     Examined,
@@ -24,6 +25,7 @@ from kexbench.runner.records import (
     Hello,
     Load,
     PathConnections,
+    Profiled,
     Ready,
     Record,
     Refused,
@@ -37,7 +39,7 @@ SECONDS_PER_KEY_BIT = 0.001
 BATCH_TIMEOUT_S = 30.0
 MAX_HANDSHAKES = 100_000
 ROLES = ("client", "server")
-_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load, PathConnections, StartedProcesses)
+_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load, PathConnections, StartedProcesses, Age, Profiled)
 
 
 class Dropped(Exception):

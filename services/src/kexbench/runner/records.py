@@ -1,6 +1,7 @@
 """The worker's records as types. workers/handshake/PROTOCOL.md specifies them."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -347,11 +348,77 @@ class StartedProcesses(Frozen):
         return values
 
 
+PerPoint = tuple[Count, ...]
+"""At each point of an age, in their order."""
+
+
+class Age(Frozen):
+    """Connections on one context, one after the other. CPU times are those since the point before. Null is what this
+    worker cannot count."""
+
+    type: Literal["age"]
+    id: str
+    connections: PerPoint = Field(min_length=1)
+    thread_cpu_ns: PerPoint
+    cpu_ns: PerPoint
+    others_ns: PerPoint
+    heap_bytes: PerPoint | None
+    heap_blocks: PerPoint | None
+    resident_bytes: PerPoint | None
+
+    @model_validator(mode="after")
+    def _has_every_point(self) -> Self:
+        points = len(self.connections)
+        arrays = self.model_dump(exclude={"type", "id"}, exclude_none=True)
+        lengths = {name: len(values) for name, values in arrays.items() if len(values) != points}
+        if lengths:
+            raise ValueError(f"of {points} points it has {lengths}")
+        if any(later <= earlier for earlier, later in pairwise((0, *self.connections))):
+            raise ValueError("its connections do not rise")
+        return self
+
+    @property
+    def connection_cpu_ns(self) -> list[float]:
+        """CPU time of a connection, both sides, before each point."""
+        made = (later - earlier for earlier, later in pairwise((0, *self.connections)))
+        return [ns / count for ns, count in zip(self.cpu_ns, made, strict=True)]
+
+
+Address = Annotated[str, Field(pattern=r"^[0-9a-f]+$")]
+
+
+class MappedObject(Frozen):
+    """A file that is mapped into a worker. An address in the worker less `base` is one of the file's symbols."""
+
+    path: str
+    base: Address
+
+
+class Stack(Frozen):
+    """What was counted on one stack of calls, in a part of all connections. Addresses are inside the calls, innermost
+    first."""
+
+    part: str
+    count: Count
+    amount: Count
+    addresses: tuple[Address, ...]
+
+
+class Profiled(Frozen):
+    """Totals over `handshakes` by stack."""
+
+    type: Literal["profile"]
+    id: str
+    handshakes: int = Field(ge=1)
+    objects: tuple[MappedObject, ...]
+    stacks: tuple[Stack, ...]
+
+
 class Failed(Frozen):
     type: Literal["failed"]
     id: str
     handshakes: int
-    kind: Literal["mismatch", "error", "peer"]
+    kind: Literal["unsupported", "mismatch", "error", "peer"]
     reason: str
     detail: str | None
 
@@ -366,7 +433,19 @@ class Bye(Frozen):
 
 
 Record = (
-    Hello | Ready | Refused | Batch | Examined | Load | PathConnections | StartedProcesses | Failed | RequestError | Bye
+    Hello
+    | Ready
+    | Refused
+    | Batch
+    | Examined
+    | Load
+    | PathConnections
+    | StartedProcesses
+    | Age
+    | Profiled
+    | Failed
+    | RequestError
+    | Bye
 )
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 

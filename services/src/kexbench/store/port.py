@@ -15,6 +15,7 @@ from kexbench.domain.commits import BranchHead, HandledCommit
 from kexbench.domain.fleet import SetAside
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts, HostKind
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.notifications import Notification, Sending
 from kexbench.domain.numbers import bytes_words
 from kexbench.domain.people import AccessToken, AuditEntry
@@ -239,7 +240,7 @@ class OutcomeRow:
 
 @dataclass(frozen=True)
 class ProfileRow:
-    """The counted instructions of one side of a subject in a case."""
+    """What was counted in one part of a subject in a case."""
 
     case: Case
     subject: Subject
@@ -945,11 +946,13 @@ class SampleStore(Protocol):
 
 
 class ProfileStore(Protocol):
-    """Counted instructions by function."""
+    """Counts by function."""
 
-    def profiles(self, subjects: Collection[str], case_id: str = "", run_id: str = "") -> list[ProfileRow]:
-        """The newest profile of each case, subject (Subject.name) and side; of one case or of all, and of one run or
-        of all, runs aside included."""
+    def profiles(
+        self, subjects: Collection[str], instrument: Instrument, case_id: str = "", run_id: str = ""
+    ) -> list[ProfileRow]:
+        """The instrument's newest profile of each case, subject (Subject.name) and part; of one case or of all, and of
+        one run or of all, runs aside included."""
         ...
 
 

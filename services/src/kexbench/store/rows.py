@@ -79,7 +79,7 @@ def profile_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]
     return [
         {
             **_cell_columns(run, invocation, host, subject),
-            **columns_of(profile, "side", "instructions"),
+            **columns_of(profile, "instrument", "side", "amount"),
             "content": profile.model_dump_json(),
         }
         for subject, profiles in sorted(invocation.profiles.items())
