@@ -48,11 +48,11 @@ HEAD = f"""\
 
 `make starts` writes this page: the steps of a start as kexbench stores them, beside a program that shares no code with
 the worker and starts another one ([plain_start.c](../../workers/handshake/bench/plain_start.c)). Both take the same
-steps with the same libraries, under the kit's dynamic linker: TLS 1.3, ECDHE with X25519, an ECDSA certificate with P-256, and trust anchors
-where the client verifies. They take turns of {TURN} processes on one CPU. Numbers are medians of {PROCESSES} processes.
-Where a step takes a millisecond or more, and of bytes, they agree within {AGREE:.0%}, or the row says **no**. Not
-compared are wall time, which other programs share, and resident memory, of which the worker's own program has half a
-megabyte more."""
+steps with the same libraries, under the kit's dynamic linker: TLS 1.3, ECDHE with X25519, an ECDSA certificate with
+P-256, and trust anchors where the client verifies. They take turns of {TURN} processes on one CPU. Numbers are medians
+of {PROCESSES} processes. Where a step takes a millisecond or more, and of bytes, they agree within {AGREE:.0%}, or
+the row says **no**. Not compared are wall time, which other programs share, and resident memory, of which the
+worker's own program has half a megabyte more."""
 
 Numbers = Mapping[Metric, Sequence[float]]
 

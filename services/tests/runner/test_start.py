@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.metrics import COUNTED, STARTED, Metric
-from kexbench.domain.plans import Instrument
 from kexbench.domain.samples import Invocation, OutcomeKind
 from kexbench.runner.counting import count_invocation
 from kexbench.runner.invocation import measure_invocation
@@ -105,6 +105,6 @@ def test_the_instructions_of_a_start_are_counted_if_a_run_starts_processes(
     values = {sample.metric: sample.values[0] for sample in invocation.samples}
     assert values.keys() == COUNTED.keys()
     profile = next(profile for profile in invocation.profiles[FAKE] if profile.side == "start")
-    assert profile.instructions == values[Metric.START_COUNTED_INSTRUCTIONS]
+    assert profile.amount == values[Metric.START_COUNTED_INSTRUCTIONS]
     assert {"start_library", "first_context", "first_handshake"} <= {cost.name for cost in profile.functions}
     assert profile.handshakes == 1
