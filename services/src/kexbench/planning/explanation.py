@@ -83,8 +83,9 @@ def counting_wish(
     description: str,
     pool: str = LOCAL,
     instrument: Instrument = Instrument.INSTRUCTIONS,
+    starts: int = 0,
 ) -> Wish:
-    """A spec that counts two subjects."""
+    """A spec that counts two subjects; with `starts`, also a process's start."""
     return Wish(
         name=name,
         description=description,
@@ -95,6 +96,7 @@ def counting_wish(
         isolation=Isolation.BEST_EFFORT,
         purpose=Purpose.SEARCH,
         instrument=instrument,
+        starts=starts,
     )
 
 
