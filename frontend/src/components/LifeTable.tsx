@@ -41,7 +41,11 @@ export function LifeTable({ shown: { case: caseView, sections }, subjects, hostK
             {lines.map(({ metric, title, cells }) => (
               <tr key={metric}>
                 <th scope="row">
-                  {site ? title : <Link {...paths.series({ case: caseView.id, metric, ...host })}>{title}</Link>}
+                  {site ? (
+                    title
+                  ) : (
+                    <Link {...paths.series({ case: caseView.id, metric, ...host })}>{title}</Link>
+                  )}
                 </th>
                 {cells.map((cell, place) => (
                   <LifeCell key={subjects[place]?.name} cell={cell} metric={metric} />

@@ -42,7 +42,8 @@ export function StartBars({ shown, subjects, hostKind }: Props) {
                 ))}
               </span>
               <small>
-                {milliseconds(totalNs)}: {steps.map(({ name, ns }) => `${name} ${milliseconds(ns, 3)}`).join(", ")}
+                {milliseconds(totalNs)}:{" "}
+                {steps.map(({ name, ns }) => `${name} ${milliseconds(ns, 3)}`).join(", ")}
               </small>
             </dd>
           </div>
