@@ -26,14 +26,10 @@ PAGE = Path(__file__).parents[2] / "docs/results/locks-and-atomics.md"
 CASE = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
 SUBJECTS = (
     "openssl@debian/bullseye",
-    *(
-        f"openssl@crate/{version}"
-        for version in ("3.0.8", "3.1.4", "3.2.1", "3.3.2", "3.4.1", "3.5.0", "3.5.5", "3.6.3")
-    ),
+    *(f"openssl@crate/{version}" for version in ("3.0.8", "3.1.4", "3.4.1", "3.5.0", "3.5.5", "3.6.3")),
     "openssl@debian/bookworm",
     "openssl@debian/trixie",
     "openssl@debian/sid",
-    "openssl@crate/4.0.3",
     *(f"gnutls@debian/{suite}" for suite in ("bullseye", "bookworm", "trixie", "sid")),
 )
 SPEED_UPS = {

@@ -130,7 +130,9 @@ OF_THREADS = "only cases of several threads have it; the section on threads has 
 OWN_THREADS = (
     "OpenSSL has no threads of its own; Go has, whose own benchmark is beside it in stacks-beside-their-own-programs.md"
 )
-BY_DEBUGGER = "a debugger counts it in plain_atomics.c, which steps for minutes: `make plain-atomics`"
+BY_DEBUGGER = (
+    "a debugger counts it in plain_atomics.c, which steps for minutes: `make -C workers/handshake plain-atomics`"
+)
 OVER_A_PATH = (
     "only cases with a path have it; a plain loop and curl are beside its times in paths-beside-a-plain-program.md"
 )

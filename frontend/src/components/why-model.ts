@@ -61,12 +61,10 @@ export function answerOf({ instrument, side, before, after, place, has_changed }
 }
 
 function whatOf(instrument: Instrument, side: Explanation["side"], cost: string): string {
-  if (instrument === "instructions")
-    return side === "objects"
-      ? `Making and freeing objects takes ${cost}`
-      : side === "start"
-        ? `A start takes ${cost}`
-        : `The ${side} executes ${cost}`;
+  if (instrument === "instructions") {
+    if (side === "start") return `A start takes ${cost}`;
+    return side === "objects" ? `Making and freeing objects takes ${cost}` : `The ${side} executes ${cost}`;
+  }
   const per: Partial<Record<Explanation["side"], string>> = INSTRUMENTS[instrument].per;
   return `${cost} ${per[side] ?? ""}`.trim();
 }

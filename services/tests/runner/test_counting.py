@@ -152,3 +152,19 @@ def test_allocations_are_counted_by_function_and_what_is_held_and_kept_apart(
     assert values(first, QUIET_FAKE, Metric.KEPT_BYTES) == (0,)
     assert values(first, QUIET_FAKE, Metric.ALLOCATED_BYTES) == (0,)
     assert not any(sample.metric is Metric.COUNTED_INSTRUCTIONS for sample in first.samples)
+
+
+def test_atomic_operations_are_counted_by_function_and_those_that_threads_share_are_the_same_each_time(
+    make_job_input: MakeJobInput, tmp_path: Path
+) -> None:
+    first, second = (counted(make_job_input, QUIET_FAKE, tmp_path, instrument=Instrument.ATOMICS) for _ in range(2))
+    profiles = {profile.side: profile for profile in first.profiles[QUIET_FAKE]}
+    assert list(profiles) == ["client", "server", "objects", "busiest"]
+    assert [profile.amount for profile in first.profiles[QUIET_FAKE]] == [
+        profile.amount for profile in second.profiles[QUIET_FAKE]
+    ]
+    (shared,) = values(first, QUIET_FAKE, Metric.SHARED_ATOMIC_OPERATIONS)
+    (every,) = values(first, QUIET_FAKE, Metric.ATOMIC_OPERATIONS)
+    (busiest,) = values(first, QUIET_FAKE, Metric.BUSIEST_ATOMIC_OPERATIONS)
+    assert 0 < busiest <= shared < every
+    assert busiest == sum(cost.amount for cost in profiles["busiest"].functions)

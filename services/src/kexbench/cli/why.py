@@ -91,10 +91,11 @@ def why(
     Two libraries of common ancestry, such as OpenSSL and AWS-LC, are LIBRARY@VERSION each. Their functions are matched
     by name, and the difference is shown by parts, too.
 
-    Instructions are counted by callgrind, so they do not depend on what else the machine does. Time stays the measure:
-    Valgrind's CPU lacks some instructions, so a library may choose other code there. Allocations are bytes as programs
-    ask for them, also those that an open connection holds and those that stay after it was freed. Atomics are atomic operations on memory that
-    threads share, by the functions that take a lock or a reference: they show what a library loses with many threads.
+    Instructions are counted by callgrind, so they do not depend on what else the machine does. Time stays the
+    measure: Valgrind's CPU lacks some instructions, so a library may choose other code there. Allocations are bytes
+    as programs ask for them, also those that an open connection holds and those that stay after it was freed. Atomics
+    are atomic operations on memory that threads share, by the functions that take a lock or a reference: they show
+    what a library loses with many threads.
 
     Examples:
 

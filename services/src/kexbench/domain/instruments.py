@@ -9,7 +9,7 @@ from typing import Literal
 CountedSide = Literal["client", "server", "objects", "start", "client_held", "server_held", "kept", "busiest"]
 """The turns of a side; making and freeing the objects of both, which no time of a handshake includes; the start of a
 process, from the library's own to the end of the first handshake; what a side of an open connection holds; what stays
-after a connection was freed; and what all of them do to the one object that they share most."""
+after a connection was freed; and all that is done to the one object that threads share most."""
 
 
 class Instrument(StrEnum):

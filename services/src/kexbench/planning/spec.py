@@ -225,8 +225,9 @@ class MeasureSpec(Written):
     instrument: Annotated[
         Instrument,
         Field(
-            description="what decides: time is CPU time; instructions are counted by callgrind, allocations and atomics "
-            "(atomic operations on memory that threads share) by the worker, function by function. Counts need no quiet machine"
+            description="what decides: time is CPU time; instructions are counted by callgrind, allocations and "
+            "atomics (atomic operations on memory that threads share) by the worker, function by function. Counts "
+            "need no quiet machine"
         ),
     ] = Instrument.TIME
     jobs: Annotated[

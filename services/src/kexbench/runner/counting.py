@@ -200,11 +200,12 @@ def _uncountable(reason: str) -> Dropped:
 
 
 def _samples(reference: str, instrument: Instrument, profiles: Sequence[Profile]) -> list[Sample]:
+    counted_sides = {profile.side for profile in profiles}
     totals = {("amount", profile.side): profile.amount for profile in profiles} | {
         ("calls", profile.side): sum(function.calls for function in profile.functions) for profile in profiles
     }
     return [
         Sample(subject=reference, metric=metric, values=(sum(totals[counted.total, side] for side in counted.sides),))
         for metric, counted in COUNTED.items()
-        if counted.by is instrument and amounts.keys() >= set(counted.sides)
+        if counted.by is instrument and counted_sides >= set(counted.sides)
     ]
