@@ -62,6 +62,11 @@ struct backend {
      * timed (steps.h). NULL: set-up always does it. */
     bool (*expect)(struct context *context, struct fault *fault);
 
+    /* Loads the server's certificate, key and all into a new configuration that replaces the one in use.
+     * Sides that are open keep theirs, which is freed with the last of them. NULL: the library's backend has
+     * none of it. */
+    bool (*reload)(struct context *context, struct fault *fault);
+
     /* A side's life; several threads may open sides of one context at the same time. `resume`: offer what
      * `keep` kept, with the case's early data; else a full handshake even where the case resumes. After open
      * succeeded, close is always called, whatever the steps said. With CONTEXT_CONNECTION, open loads the

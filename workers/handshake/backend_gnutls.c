@@ -197,6 +197,7 @@ const struct backend linked_backend = {
     .setup = setup,
     .teardown = teardown,
     .expect = gnutls_load_expected,
+    .reload = gnutls_context_reload,
     .open = open_side,
     .step = step,
     .send = send_data,

@@ -70,6 +70,16 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
     return NULL;
 }
 
+/* Each SSL counts as a user of its SSL_CTX, so what is replaced lives as long as connections with it. */
+static bool reload(struct context *c, struct fault *fault) {
+    SSL_CTX *fresh = openssl_configure(c, ROLE_SERVER, fault);
+    if (fresh == NULL)
+        return false;
+    SSL_CTX_free(c->configurations[ROLE_SERVER]);
+    c->configurations[ROLE_SERVER] = fresh;
+    return true;
+}
+
 /* --- A side. --- */
 
 /* Freed as if it had said goodbye, else its session would count as broken and be resumed no more. */
@@ -240,6 +250,7 @@ const struct backend linked_backend = {
     .setup = setup,
     .teardown = teardown,
     .expect = openssl_load_expected,
+    .reload = reload,
     .open = open_side,
     .step = step,
     .send = send_data,

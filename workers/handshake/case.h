@@ -78,6 +78,7 @@ enum group {
 enum resumption { RESUME_NONE, RESUME_SESSION_ID, RESUME_TICKET, RESUME_PSK, RESUME_PSK_DHE };
 enum tickets { TICKETS_NONE, TICKETS_DEFAULT }; /* of cases without resumption */
 enum sharing { CONTEXT_SHARED, CONTEXT_THREAD, CONTEXT_CONNECTION, CONTEXT_POOL, CONTEXT_LIBRARY };
+enum { RELOAD_MAX = 1000000 };
 enum { POOL_THREADS = 4 }; /* that share a context of a pool; a case with a pool has at least as many */
 enum trust_store { TRUST_FILE, TRUST_FOLDER, TRUST_P11_KIT };
 enum roles { ROLES_BOTH, ROLES_CLIENT, ROLES_SERVER };
@@ -112,6 +113,7 @@ struct tls_case {
     enum tickets tickets;
     unsigned transfer_bytes; /* of application data from server to client, after which both close; 0: none */
     enum sharing context;    /* for whom configuration, certificate and key are loaded */
+    unsigned reload_every;   /* connections; the server's configuration is then loaded anew. 0: never */
     enum trust_store trust_store; /* from where a side that verifies loads its trust anchors */
     enum roles roles;             /* which sides live in this process */
     /* Of the certificate, beside its key: DNS names, policies and CRL distribution points. */

@@ -19,8 +19,16 @@ struct configuration {
     gnutls_dh_params_t dh; /* custom parameters, else NULL */
 };
 
+/* One that was replaced while sides used it. */
+struct retired {
+    struct retired *next;
+    struct configuration configuration;
+};
+
 struct context {
     struct tls_case tls_case;
+    struct retired *retired;                /* freed when no side is open */
+    unsigned open_servers;                  /* counted with reload_every alone, which takes one thread */
     char *folder;                           /* of the material */
     struct configuration configurations[2]; /* by role */
     gnutls_datum_t dh_prime;                /* of custom parameters, else empty */
@@ -66,6 +74,8 @@ bool gnutls_start(struct fault *fault);
 bool gnutls_context_fill(struct context *context, const struct tls_case *tls_case, const char *material,
                          struct fault *fault);
 void gnutls_context_clear(struct context *context);
+/* As the backend's `reload`. */
+bool gnutls_context_reload(struct context *context, struct fault *fault);
 bool gnutls_session_open(struct side *side, unsigned flags, struct fault *fault);
 void gnutls_session_close(struct side *side);
 

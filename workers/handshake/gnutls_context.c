@@ -40,9 +40,38 @@ static bool make_configuration(struct context *c, enum role role, struct configu
            gnutls_load_role(c, out, role, fault);
 }
 
+static void free_retired(struct context *c) {
+    while (c->retired != NULL) {
+        struct retired *next = c->retired->next;
+        free_configuration(&c->retired->configuration);
+        free(c->retired);
+        c->retired = next;
+    }
+}
+
+/* Sessions point to credentials without counting as users, so those of open ones are kept. */
+bool gnutls_context_reload(struct context *c, struct fault *fault) {
+    struct retired *retired = calloc(1, sizeof *retired);
+    struct configuration fresh = {0};
+    if (retired == NULL)
+        return fault_set(fault, FAULT_ERROR, "out of memory");
+    if (!make_configuration(c, ROLE_SERVER, &fresh, fault)) {
+        free_configuration(&fresh);
+        free(retired);
+        return false;
+    }
+    *retired = (struct retired){c->retired, c->configurations[ROLE_SERVER]};
+    c->configurations[ROLE_SERVER] = fresh;
+    c->retired = retired;
+    if (c->open_servers == 0)
+        free_retired(c);
+    return true;
+}
+
 void gnutls_context_clear(struct context *c) {
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         free_configuration(&c->configurations[role]);
+    free_retired(c);
     if (c->anti_replay != NULL)
         gnutls_anti_replay_deinit(c->anti_replay);
     replay_store_free(c->replay_store);
@@ -112,7 +141,10 @@ bool gnutls_session_open(struct side *side, unsigned flags, struct fault *fault)
     struct context *c = side->context;
     if (c->tls_case.context == CONTEXT_CONNECTION && !make_configuration(c, side->role, &side->own, fault))
         return false;
+    bool counts = side->role == ROLE_SERVER && c->tls_case.reload_every != 0;
     int code = gnutls_init(&side->session, flags | flags_of(side));
+    if (code >= 0)
+        c->open_servers += counts;
     if (code < 0)
         side->session = NULL;
     else
@@ -121,7 +153,12 @@ bool gnutls_session_open(struct side *side, unsigned flags, struct fault *fault)
 }
 
 void gnutls_session_close(struct side *side) {
-    if (side->session != NULL)
+    struct context *c = side->context;
+    if (side->session != NULL) {
         gnutls_deinit(side->session);
+        c->open_servers -= side->role == ROLE_SERVER && c->tls_case.reload_every != 0;
+        if (c->open_servers == 0 && c->retired != NULL)
+            free_retired(c);
+    }
     free_configuration(&side->own);
 }

@@ -74,7 +74,10 @@ __attribute__((noinline)) enum progress server_turn(const struct backend *backen
 
 __attribute__((noinline)) struct side *make_objects(const struct pair *pair, enum role role,
                                                     struct pipe_end pipes, bool resume, struct fault *fault) {
-    struct side *side = pair->backend->open(pair->context, role, pipes, resume, fault);
+    const unsigned every = role == ROLE_SERVER ? pair->tls_case->reload_every : 0;
+    bool due = every != 0 && pair->opened > 0 && pair->opened % every == 0;
+    bool good = !due || pair->backend->reload(pair->context, fault);
+    struct side *side = good ? pair->backend->open(pair->context, role, pipes, resume, fault) : NULL;
     __asm__ volatile("# make");
     return side;
 }
@@ -98,6 +101,7 @@ bool pair_open(struct pair *pair, bool resume, bool timed, struct spans *spans, 
             return false;
         }
     }
+    pair->opened++;
     return true;
 }
 

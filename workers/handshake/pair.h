@@ -43,6 +43,7 @@ struct pair {
     struct context *context;
     const struct tls_case *tls_case;
     struct observer *observer; /* NULL but in untimed passes */
+    uint64_t opened;           /* connections so far, for reload_every */
     struct side *sides[ROLES];
     struct pipe sent[ROLES]; /* by the role that writes */
     struct wire wires[ROLES];

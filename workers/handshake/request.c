@@ -83,6 +83,9 @@ static bool store_trust_anchors_file(struct request *r, const char *v) {
 static bool store_trust_anchors(struct request *r, const char *v) {
     return value_whole(v, 0, TRUST_ANCHORS_MAX, &r->tls_case.trust_anchors);
 }
+static bool store_reload_every(struct request *r, const char *v) {
+    return value_whole(v, 0, RELOAD_MAX, &r->tls_case.reload_every);
+}
 static bool store_trust_store(struct request *r, const char *v) {
     return trust_store_from_name(v, &r->tls_case.trust_store);
 }
@@ -175,6 +178,7 @@ static const struct key setup_keys[] = {
     {"crl_distribution_points", store_crl_distribution_points, "0 to 50"},
     {"intermediate_bytes", store_intermediate_bytes, "0 to 8192"},
     {"trust_store", store_trust_store, "file, folder or p11-kit"},
+    {"reload_every", store_reload_every, "0 to 1000000"},
 };
 static const struct key run_keys[] = {
     {"id", store_id, "a name"},

@@ -75,7 +75,7 @@ VARIATIONS: dict[str, list[Any]] = {
     "hello_retry": [False, True],
     "ocsp_bytes": [0, 2048],
     "fips": [False, True],
-    "threads": [1, 2],
+    "threads": [1, 2, 4],
     "cpu_features": list(CpuFeatures),
     "peer": ["-", "server:openssl@system", "client:gnutls@debian/trixie", "server:fake@1.0+step=1.02"],
     "verification": [False, True],
@@ -95,6 +95,7 @@ VARIATIONS: dict[str, list[Any]] = {
     "crl_distribution_points": [0, 3],
     "intermediate_bytes": [0, 8192],
     "path": ["-", "continent", "50ms-loss-1-window-30"],
+    "reload_every": [0, 100],
 }
 """Values of the later dimensions, the default first."""
 

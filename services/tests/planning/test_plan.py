@@ -66,6 +66,7 @@ VARIED: dict[str, tuple[str, list[Any]]] = {
     "crlDistributionPoints": ("crl_distribution_points", [0, 3]),
     "intermediateBytes": ("intermediate_bytes", [0, 8192]),
     "path": ("path", ["-", "continent", "50ms-loss-1"]),
+    "reloadEvery": ("reload_every", [0, 100]),
 }
 """The later dimensions: their names in a spec and in a case, and values with the default first."""
 EXCHANGES = [exchange for exchange in KeyExchange if exchange.key in ("RSA", "RSA-PSS", "ECDSA", "Ed25519")]

@@ -114,6 +114,8 @@ static const struct row rows[] = {
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2 context=thread"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2 context=connection"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=4 context=pool"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "reload_every=2"},
+    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "dh-1024", 1024, "-", "reload_every=1"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2 context=library"},
     {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "P-256", 2048, "-", VERIFIED " threads=2 context=library"},
     {"default", "default-ECDSA", "-", "-", 0, "P-256", VERIFIED " transfer_bytes=4096"},
@@ -216,7 +218,8 @@ static void fill_up(char *line, size_t size) {
                                         "certificate_policies=0",
                                         "crl_distribution_points=0",
                                         "intermediate_bytes=0",
-                                        "trust_store=file"};
+                                        "trust_store=file",
+                                        "reload_every=0"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
         char key[64];
         size_t length = strlen(line);

@@ -11,7 +11,7 @@ static const char SETUP[] =
     "threads=2 "
     "verification=no trust_anchors_file=- trust_anchors=1 tickets=none transfer_bytes=0 context=shared "
     "roles=both certificate_names=100 certificate_policies=2 crl_distribution_points=3 "
-    "intermediate_bytes=1500 trust_store=folder";
+    "intermediate_bytes=1500 trust_store=folder reload_every=100";
 static const char RUN[] = "run id=a min_handshakes=3 min_ns=5000000 max_handshakes=1000 split=yes";
 
 static const char LOAD[] =
@@ -66,7 +66,7 @@ static void good_setup(void) {
     CHECK(c->client_authentication && !c->anti_replay && !c->hello_retry && !c->fips);
     CHECK(c->resumption == RESUME_TICKET && c->roles == ROLES_BOTH);
     CHECK(c->certificate_names == 100 && c->certificate_policies == 2 && c->crl_distribution_points == 3 &&
-          c->intermediate_bytes == 1500 && c->trust_store == TRUST_FOLDER);
+          c->intermediate_bytes == 1500 && c->trust_store == TRUST_FOLDER && c->reload_every == 100);
 }
 
 static void any_order(void) {
@@ -253,7 +253,8 @@ static void missing_key(void) {
                                              "certificate_policies",
                                              "crl_distribution_points",
                                              "intermediate_bytes",
-                                             "trust_store"};
+                                             "trust_store",
+                                             "reload_every"};
     static const char *const run_keys[] = {"id", "min_handshakes", "min_ns", "max_handshakes", "split"};
     static const char *const keys_of_load[] = {
         "id",          "address",         "port",   "path",       "response_bytes", "requests",

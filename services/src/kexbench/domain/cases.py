@@ -41,6 +41,7 @@ from kexbench.domain.strength import has_post_quantum_authentication, has_post_q
 __all__ = ["NOTHING", "Case", "Cipher", "CpuFeatures", "KeyExchange", "Protocol", "Resumption", "impossible"]
 
 CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX = 10, 16_384, 256
+RELOAD_MAX = 1_000_000
 TRUST_ANCHORS_MAX, TRANSFER_MAX, CONCURRENCY_MAX, REQUESTS_MAX = 1000, 2**24, 32, 1000
 PUNCTURES_MAX, FALSE_POSITIVE_BITS_MAX = 100_000, 32
 NAMES_MAX, EXTENSION_ENTRIES_MAX, INTERMEDIATE_MAX = 1000, 50, 8192
@@ -374,6 +375,23 @@ class Case(Frozen):
         description="what a verifying side loads its trust anchors from: one file, or a folder with a file for each, "
         "named by the hash of its subject",
     )
+    reload_every: Annotated[
+        int,
+        Dimension(
+            "reload",
+            "reload-{}",
+            "certificate reloaded every {:,} connections",
+            "a certificate that is reloaded",
+            rank=29,
+            kind="connection",
+        ),
+    ] = Field(
+        0,
+        ge=0,
+        le=RELOAD_MAX,
+        description="connections after which the server's certificate and key are loaded into a new context that "
+        "replaces the one in use, among the objects; 0 for never",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -432,8 +450,10 @@ class Case(Frozen):
     @property
     def is_whole_connection(self) -> bool:
         """Whether its CPU time is that of a whole connection, not of the handshake: it transfers data, loads a context
-        for each connection, or has a web server."""
-        return self.transfer_bytes > 0 or self.context is ContextUse.CONNECTION or self.has_server
+        for each connection or reloads a certificate, or has a web server."""
+        return (
+            self.transfer_bytes > 0 or self.context is ContextUse.CONNECTION or self.reload_every > 0 or self.has_server
+        )
 
     @property
     def ages(self) -> bool:

@@ -140,6 +140,7 @@ def _bfe(case: Case) -> Rules:
             or case.concurrency != USUAL_CONCURRENCY
             or case.resumed_percent != EVERY_CONNECTION
             or case.trust_store is not TrustStore.FILE
+            or case.reload_every > 0
             or any((case.client_authentication, case.anti_replay, case.hello_retry, case.fips, case.verification))
             or any((case.ocsp_bytes, case.transfer_bytes, case.ecdsa_percent))
             or any((case.certificate_policies, case.crl_distribution_points, case.intermediate_bytes))
@@ -194,6 +195,15 @@ def _connection(case: Case) -> Rules:
         (
             case.trust_anchors == 0 and case.verification,
             "verification needs a trust anchor: without any, no handshake is possible",
+        ),
+        (case.reload_every > 0 and resumed, "a reloaded certificate needs full handshakes"),
+        (
+            case.reload_every > 0 and (case.threads > 1 or case.context is not ContextUse.SHARED),
+            "a reloaded certificate needs one thread and a shared context",
+        ),
+        (
+            case.reload_every > 0 and (peer or case.server is not Server.NONE or case.path != NOTHING),
+            "a certificate is reloaded only in memory, where one worker plays both sides",
         ),
         (case.trust_store is not TrustStore.FILE and not case.verification, "a trust store needs verification"),
         (

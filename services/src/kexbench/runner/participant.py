@@ -165,6 +165,12 @@ class Participant:
         # The first batch warms up and shows the pace. One handshake is enough for both.
         last = self._last
         least = least_handshakes(last.thread_cpu_ns / last.handshakes) if last else 1
+        if "both" in self._workers and case.reload_every:
+            # Each batch has as many reloads as any other. The first handshake of a batch counts in none.
+            pace_ns = max(1, last.elapsed_ns // last.handshakes) if last else min_ns
+            count = case.reload_every * max(1, -(-max(least, min_ns // pace_ns) // case.reload_every))
+            self._last = self._ask(run_request(case, count, 0, count, split=split))
+            return self._last
         if "both" in self._workers:
             self._last = self._ask(run_request(case, least, min_ns, MAX_HANDSHAKES, split=split))
             return _without_wall_time(self._last) if self.timer.tick_source == "thread-cpu" else self._last
