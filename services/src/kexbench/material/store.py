@@ -1,4 +1,5 @@
-"""A content-addressed folder of key material: `<sha256>.pem`, `.der`, `.seed` and `.psk` files, and an index by name."""
+"""A content-addressed folder of key material: `<sha256>.pem`, `.der`, `.seed` and `.psk` files, and an index by
+name."""
 
 import hashlib
 import json
