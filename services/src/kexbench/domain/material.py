@@ -11,8 +11,8 @@ class CertificateFiles(Frozen):
     """Content-addressed file names of a case with one certificate; `-` for none."""
 
     key: str = Field(
-        description="PEM of the certificate's private key, the seed of a key of Bloom filter encryption, or an external "
-        "pre-shared key"
+        description="PEM of the certificate's private key, the seed of a key of Bloom filter encryption, or an "
+        "external pre-shared key"
     )
     certificate: str = Field(description="PEM of the certificate, followed by its issuers; - with the other two")
     dh_parameters: str
