@@ -107,9 +107,9 @@ def is_forward_secret(case: Case) -> bool | None:
     """Whether recorded traffic stays secret once long-lived keys leak: the certificate's, and what resumes sessions.
 
     RSA key exchange is not (RFC 9325, section 4.1), nor a pre-shared key alone (RFC 4279, section 7.1; RFC 8446,
-    section 2.2), nor are resumptions without a new key share (RFC 8446, section 2.2; in TLS 1.2 they reuse the master secret, RFC 9325, section 7.3) and early data (RFC 8446, section 2.3). Early
-    data of BFE-0RTT-1 is, since the server punctures its key before it decrypts them. None where the library chooses
-    the protocol.
+    section 2.2), nor are resumptions without a new key share (RFC 8446, section 2.2; in TLS 1.2 they reuse the master
+    secret, RFC 9325, section 7.3) and early data (RFC 8446, section 2.3). Early data of BFE-0RTT-1 is, since the server
+    punctures its key before it decrypts them. None where the library chooses the protocol.
     """
     if case.key_exchange.method is Method.DEFAULT:
         return None
