@@ -8,7 +8,7 @@
 
 enum { ZEROS_MAX = 32 * 255 };
 
-static struct wire whole, cut;
+static struct wire whole, cut, of_datagram;
 
 static void demand_inside(const struct wire *wire, const struct session_id *id) {
     demand(id->length < 256);
@@ -41,15 +41,16 @@ static void feed(struct wire *wire, const uint8_t *data, size_t size, size_t zer
 static void feed_datagram(const uint8_t *data, size_t size) {
     struct client_hello client;
     struct server_hello server;
-    ASAN_UNPOISON_MEMORY_REGION(whole.head, sizeof whole.head);
-    wire_reset(&whole);
-    wire_feed_dtls(&whole, data, size);
-    ASAN_POISON_MEMORY_REGION(whole.head + whole.head_length, sizeof whole.head - whole.head_length);
-    demand(whole.head_length <= WIRE_HEAD_BYTES && whole.records <= size);
-    if (wire_client_hello(&whole, &client))
-        demand_inside(&whole, &client.session_id);
-    if (wire_server_hello(&whole, &server))
-        demand_inside(&whole, &server.session_id);
+    ASAN_UNPOISON_MEMORY_REGION(of_datagram.head, sizeof of_datagram.head);
+    wire_reset(&of_datagram);
+    wire_feed_dtls(&of_datagram, data, size);
+    ASAN_POISON_MEMORY_REGION(of_datagram.head + of_datagram.head_length,
+                              sizeof of_datagram.head - of_datagram.head_length);
+    demand(of_datagram.head_length <= WIRE_HEAD_BYTES && of_datagram.records <= size);
+    if (wire_client_hello(&of_datagram, &client))
+        demand_inside(&of_datagram, &client.session_id);
+    if (wire_server_hello(&of_datagram, &server))
+        demand_inside(&of_datagram, &server.session_id);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

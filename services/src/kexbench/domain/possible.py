@@ -332,6 +332,7 @@ def _keys(case: Case) -> Rules:
 
 def _tls_1_2(case: Case) -> Rules:
     method, key = case.key_exchange.method, case.key_exchange.key
+    exchange = case.key_exchange if key is Key.PSK else method
     return (
         (
             method is Method.RSA and case.cipher is Cipher.CHACHA20_POLY1305,
@@ -340,10 +341,7 @@ def _tls_1_2(case: Case) -> Rules:
         (
             case.cipher
             is (Cipher.AES_256_CBC_SHA256 if method is Method.ECDHE or key is Key.PSK else Cipher.AES_256_CBC_SHA384),
-            (
-                f"TLS 1.2 has no cipher suite with {case.key_exchange if key is Key.PSK else method} key exchange and "
-                f"{case.cipher} (RFC 5246, A.5; RFC 5289; RFC 5487)"
-            ),
+            f"TLS 1.2 has no cipher suite with {exchange} key exchange and {case.cipher} (RFC 5246, 5289, 5487)",
         ),
         (
             case.group in HYBRID_GROUPS or case.group in MLKEM_GROUPS,

@@ -1,4 +1,4 @@
-"""A content-addressed folder of key material: files `<sha256>.pem`, `.der`, `.seed` and `.psk`, and an index by
+"""A content-addressed folder of key material: `<sha256>.pem`, `.der`, `.seed` and `.psk` files, and an index by
 name."""
 
 import hashlib
