@@ -20,7 +20,7 @@ Runs and results
 - `fitting.py`: whether invocations belong to a run; `backups.py`: the manifest of a backup.
 - `plans.py`, `runs.py`, `schedules.py`, `refusals.py`: plans, runs, schedules, and why a request is refused.
 - `hosts.py`, `pools.py`, `fleet.py`: machines, nodes of one hardware type, and nodes that are set aside.
-- `metrics.py`, `samples.py`, `batches.py`, `profiles.py`: what is measured, results of an invocation, its batches, and
+- `metrics.py`, `samples.py`, `batches.py`, `instruments.py`, `profiles.py`: what is measured, results of an invocation, its batches, and
   counted instructions.
 - `intervals.py`: the two shapes of a number with its interval.
 - `upgrades.py`, `verdicts.py`: compared versions, and the result of a run in one sentence.
