@@ -43,7 +43,7 @@ class _Renamed(Frozen):
 class FunctionCost(_Renamed):
     """What a function costs in one handshake."""
 
-    former = {"instructions": "amount"}
+    former: ClassVar[Mapping[str, str]] = {"instructions": "amount"}
 
     name: str
     library: str = Field(description="file name of the program or library, without its version")
@@ -65,7 +65,7 @@ class CallCost(Frozen):
 class Profile(_Renamed):
     """What one part of a handshake costs. What happens once is not in it."""
 
-    former = {"instructions": "amount"}
+    former: ClassVar[Mapping[str, str]] = {"instructions": "amount"}
     instrument: Instrument = Instrument.INSTRUCTIONS
     side: CountedSide
     handshakes: Count = Field(description="that the counts are an average of")
@@ -203,7 +203,7 @@ class CaseExplanation(Frozen):
 class Culprit(_Renamed):
     """The function that most of a change is in. Numbers are of one handshake, before and after."""
 
-    former = {"instructions": "amounts", "side_instructions": "side_amounts"}
+    former: ClassVar[Mapping[str, str]] = {"instructions": "amounts", "side_instructions": "side_amounts"}
     instrument: Instrument = Instrument.INSTRUCTIONS
     case_id: str
     title: str = Field(description="of the case")
