@@ -24,6 +24,7 @@ import {
   fleetSearch,
   forwardSecrecySearch,
   homeSearch,
+  lifeSearch,
   machineSearch,
   parseSearch,
   pathsSearch,
@@ -163,6 +164,13 @@ const networkPaths = createRoute({
   ...page(() => import("@/pages/paths"), "PathsPage"),
 });
 
+const life = createRoute({
+  getParentRoute: () => root,
+  path: "/life",
+  validateSearch: lifeSearch,
+  ...page(() => import("@/pages/life"), "LifePage"),
+});
+
 const machine = createRoute({
   getParentRoute: () => root,
   path: "/machine",
@@ -255,6 +263,7 @@ const routeTree = root.addChildren([
   capacity,
   stacks,
   networkPaths,
+  life,
   machine,
   fleet,
   queue,
@@ -278,6 +287,7 @@ if (site)
     compare,
     stacks,
     networkPaths,
+    life,
     upgrades,
     upgrade,
   ]);

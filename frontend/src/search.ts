@@ -239,6 +239,9 @@ export const stacksSearch = v.object({
 /** `path`: its text; absent: all paths. `version`: unique names; absent: all */
 export const pathsSearch = v.object({ ...host, path: text, version: texts });
 
+/** `case`: its id; absent: all cases. `version`: unique names; absent: all */
+export const lifeSearch = v.object({ ...host, case: text, version: texts });
+
 /** `invocations`: of the comparisons to come */
 export const machineSearch = v.object({
   ...host,
@@ -293,6 +296,7 @@ export type DistributionSearch = v.InferOutput<typeof distributionSearch>;
 export type ScalingSearch = v.InferOutput<typeof scalingSearch>;
 export type ForwardSecrecySearch = v.InferOutput<typeof forwardSecrecySearch>;
 export type CapacitySearch = v.InferOutput<typeof capacitySearch>;
+export type LifeSearch = v.InferOutput<typeof lifeSearch>;
 export type PathsSearch = v.InferOutput<typeof pathsSearch>;
 export type StacksSearch = v.InferOutput<typeof stacksSearch>;
 export type MachineSearch = v.InferOutput<typeof machineSearch>;

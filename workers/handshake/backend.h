@@ -57,6 +57,9 @@ struct backend {
      * failure. */
     struct context *(*setup)(const struct tls_case *tls_case, const char *material, struct fault *fault);
     void (*teardown)(struct context *context);
+    /* Loads what handshakes are compared with, where set-up has left that out, as it does while a start is
+     * timed (steps.h). NULL: set-up always does it. */
+    bool (*expect)(struct context *context, struct fault *fault);
 
     /* A side's life; several threads may open sides of one context at the same time. `resume`: offer what
      * `keep` kept, with the case's early data; else a full handshake even where the case resumes. After open

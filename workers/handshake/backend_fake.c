@@ -10,6 +10,7 @@
 #include "crew.h"
 #include "emulation.h"
 #include "fake_settings.h"
+#include "steps.h"
 #include "wire.h"
 
 #include <stdio.h>
@@ -19,9 +20,16 @@
 
 static const int64_t MILLION = 1000000;
 
+/* What is never given back while the context lives. */
+struct leaked {
+    struct leaked *next;
+};
+
 struct context {
     struct tls_case tls_case;
-    bool kept; /* a session to resume */
+    struct leaked *leaked;
+    uint64_t connections; /* that it has seen */
+    bool kept;            /* a session to resume */
 };
 
 struct side {
@@ -64,10 +72,30 @@ static struct waiting no_waiting(void) {
 static const struct clock virtual_clock = {"virtual",          virtual_cpu_ns,  virtual_cpu_ns,
                                            virtual_process_ns, virtual_wall_ns, no_waiting};
 
+/* What counted instructions see of a cost. */
+enum { NS_PER_ROUND = 100 };
+__attribute__((noinline)) static void compute(int64_t rounds) {
+    for (volatile int64_t round = 0; round < rounds; round++)
+        ;
+}
+
+/* A share of what a start that is timed costs without its handshake. */
+static void begin(int64_t eighths) {
+    int64_t step_ppm = settings.step_after == 0 ? settings.step_ppm : MILLION;
+    int64_t ns = settings.start_ns * eighths / 8 * step_ppm / MILLION;
+    if (!start_is_timed)
+        return;
+    compute(ns / NS_PER_ROUND);
+    pass((uint64_t)ns);
+}
+
 static bool start(const char *text, struct fault *fault) {
     random_is_seeded = false;
     handshakes_opened = 0;
-    return fake_settings_parse(text, fault);
+    if (!fake_settings_parse(text, fault))
+        return false;
+    begin(4);
+    return true;
 }
 
 static const char *version(void) {
@@ -128,7 +156,34 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
         fault_set(fault, FAULT_ERROR, "out of memory");
     else
         context->tls_case = *tls_case;
+    step_begin(STEP_CONTEXT);
+    begin(1);
+    step_begin(STEP_KEYS);
+    begin(1);
+    step_begin(STEP_TRUST);
+    begin(tls_case->verification ? 2 : 0);
     return context;
+}
+
+/* A function with a name, by which what counts allocations finds it. */
+__attribute__((noinline)) static void leak(struct context *context, int64_t bytes) {
+    struct leaked *leaked =
+        malloc((size_t)bytes > sizeof *leaked ? (size_t)bytes : sizeof *leaked); /* room for its link */
+    if (leaked == NULL)
+        return;
+    leaked->next = context->leaked;
+    context->leaked = leaked;
+}
+
+/* What a context does more than it did when it was young, as if it walked a list that grows. One of several
+ * threads doesn't age. */
+static void grow_old(struct side *side) {
+    struct context *context = side->context;
+    if (context->tls_case.threads > 1)
+        return;
+    side->left_ns += settings.age_ns * (int64_t)context->connections++ / 1000;
+    if (settings.leak_bytes > 0)
+        leak(context, settings.leak_bytes);
 }
 
 static struct side *open_side(struct context *context, enum role role, struct pipe_end pipes, bool resume,
@@ -148,15 +203,9 @@ static struct side *open_side(struct context *context, enum role role, struct pi
     }
     *side = (struct side){.context = context, .role = role, .pipes = pipes, .resumed = resume};
     side->left_ns = duration_ns(role == ROLE_CLIENT ? settings.client_ns : settings.server_ns);
+    if (role == ROLE_SERVER)
+        grow_old(side);
     return side;
-}
-
-enum { NS_PER_ROUND = 100 };
-
-/* What counted instructions see of a cost. */
-__attribute__((noinline)) static void compute(int64_t rounds) {
-    for (volatile int64_t round = 0; round < rounds; round++)
-        ;
 }
 
 /* Waiting for the other threads, by the universal scalability law (Gunther, Guerrilla Capacity Planning,
@@ -171,9 +220,38 @@ static void spend(struct side *side, int64_t spent_ns) {
     side->left_ns -= spent_ns;
 }
 
+static bool is_dtls(const struct side *side) {
+    return case_is_dtls(&side->context->tls_case);
+}
+
+/* A datagram of so many bytes: a hello in the clear, if there is one, and the rest in a record that looks
+ * encrypted. */
+static void write_datagram(struct side *side, const unsigned char *hello, size_t hello_bytes, size_t bytes) {
+    enum { RECORD_HEADER = 13, TLS_HEADER = 4, MORE_OF_HEADER = 8 };
+    unsigned char out[FAKE_HELLO_MAX] = {0}, *at = out;
+    if (hello_bytes > 0) {
+        size_t record = hello_bytes + MORE_OF_HEADER, message = hello_bytes - TLS_HEADER;
+        memcpy(at, (unsigned char[]){22, 0xFE, 0xFD}, 3);
+        at[11] = (unsigned char)(record >> 8), at[12] = (unsigned char)record;
+        at += RECORD_HEADER;
+        memcpy(at, hello, TLS_HEADER);
+        at[10] = (unsigned char)(message >> 8), at[11] = (unsigned char)message; /* one fragment */
+        memcpy(at + TLS_HEADER + MORE_OF_HEADER, hello + TLS_HEADER, message);
+        at += TLS_HEADER + MORE_OF_HEADER + message;
+    }
+    size_t rest = bytes - (size_t)(at - out) - RECORD_HEADER;
+    memcpy(at, (unsigned char[]){23, 0xFE, 0xFD, 0, 1}, 5); /* of the second epoch */
+    at[11] = (unsigned char)(rest >> 8), at[12] = (unsigned char)rest;
+    pipe_write_datagram(side->pipes.out, out, (uint16_t)bytes);
+}
+
 /* One TLS record of so many bytes, header included. */
 static void write_record(struct side *side, unsigned char type, const unsigned char *body, size_t body_bytes,
                          size_t bytes) {
+    if (is_dtls(side)) {
+        write_datagram(side, body, body_bytes, bytes);
+        return;
+    }
     static const unsigned char blank[FAKE_HELLO_MAX];
     unsigned char header[5] = {type, 3, 3, (unsigned char)((bytes - 5) >> 8), (unsigned char)(bytes - 5)};
     pipe_write(side->pipes.out, header, sizeof header);
@@ -189,11 +267,14 @@ static bool lies(int64_t about) {
 static void write_client_hello(struct side *side, size_t bytes) {
     const struct tls_case *c = &side->context->tls_case;
     bool ticket = (side->resumed && c->resumption == RESUME_TICKET) != lies(LIE_RESUMPTION);
-    int shares = c->protocol == TLS_1_2 || (side->resumed && c->resumption == RESUME_PSK) ? 0 : 1;
+    bool alone = c->method == METHOD_PSK || (side->resumed && c->resumption == RESUME_PSK);
+    int shares = case_has_tls_1_2(c) || alone ? 0 : 1;
     shares += lies(LIE_KEY_SHARE);
     unsigned char hello[128] = {1, 0, 0, 0, 3, 3}, *at = hello + 6 + 32;
-    memcpy(at, (unsigned char[]){1, 7, 0, 2, 0x13, 1, 1, 0}, 8); /* session id, cipher suite, compression */
-    unsigned char *extensions = at + 8;
+    *at++ = 1, *at++ = 7;                                  /* session id */
+    at += is_dtls(side);                                   /* no cookie */
+    memcpy(at, (unsigned char[]){0, 2, 0x13, 1, 1, 0}, 6); /* cipher suite, compression */
+    unsigned char *extensions = at + 6;
     at = extensions + 2;
     *at++ = 0, *at++ = 35, *at++ = 0, *at++ = ticket;
     at += ticket;
@@ -201,6 +282,16 @@ static void write_client_hello(struct side *side, size_t bytes) {
     *at++ = 0, *at++ = (unsigned char)(5 * shares);
     for (int i = 0; i < shares; i++, at += 5)
         at[3] = 1; /* a group and a key of one byte */
+    if (case_has_psk(c) && case_has_tls_1_3(c)) {
+        static const char identity[] = PSK_IDENTITY;
+        size_t named = sizeof identity - 1;
+        memcpy(at,
+               (unsigned char[]){0, 41, 0, (unsigned char)(named + 8), 0, (unsigned char)(named + 6), 0,
+                                 (unsigned char)named},
+               8);
+        memcpy(at + 8, identity, named);
+        at += 8 + named + 4; /* an age */
+    }
     extensions[1] = (unsigned char)(at - extensions - 2);
     hello[3] = (unsigned char)(at - hello - 4);
     write_record(side, 22, hello, (size_t)(at - hello), bytes);
@@ -214,17 +305,35 @@ static void write_server_hello(struct side *side, size_t bytes) {
     if (c->hello_retry != lies(LIE_HELLO_RETRY))
         memcpy(hello + 6, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM);
     unsigned char *extensions = hello + sizeof hello - 12;
-    extensions[1] = side->resumed ? 41 : 0;                                    /* pre_shared_key */
-    extensions[5] = side->resumed && c->resumption != RESUME_PSK_DHE ? 0 : 51; /* key_share */
-    extensions[9] = is_cbc(c->cipher) != lies(LIE_ENCRYPT_THEN_MAC) ? 22 : 0;  /* encrypt_then_mac */
+    bool alone = c->method == METHOD_PSK || (side->resumed && c->resumption != RESUME_PSK_DHE);
+    extensions[1] = side->resumed || case_has_psk(c) ? 41 : 0;                /* pre_shared_key */
+    extensions[5] = alone ? 0 : 51;                                           /* key_share */
+    extensions[9] = is_cbc(c->cipher) != lies(LIE_ENCRYPT_THEN_MAC) ? 22 : 0; /* encrypt_then_mac */
     extensions[-1] = 12;
     write_record(side, 22, hello, sizeof hello, bytes);
+}
+
+/* Asks for a cookie: by a HelloVerifyRequest, or a HelloRetryRequest. */
+static void write_cookie_request(struct side *side) {
+    unsigned char verify[4 + 3] = {3, 0, 0, 3, 0xFE, 0xFF}, retry[4 + 2 + 32 + 2 + 3 + 2 + 4] = {2};
+    if (side->context->tls_case.protocol == DTLS_1_2) {
+        write_record(side, 22, verify, sizeof verify, 100);
+        return;
+    }
+    retry[3] = sizeof retry - 4;
+    memcpy(retry + 6, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM);
+    memcpy(retry + 38, (unsigned char[]){1, 7}, 2);
+    retry[sizeof retry - 5] = 4;
+    retry[sizeof retry - 3] = 44;
+    write_record(side, 22, retry, sizeof retry, 100);
 }
 
 /* Takes a record, once all of it came: a socket may bring it in parts. */
 static bool read_record(struct side *side) {
     unsigned char taken[1024];
     struct pipe *in = side->pipes.in;
+    if (is_dtls(side))
+        return pipe_read_datagram(in, taken, sizeof taken) > 0;
     if (side->unread == 0 && pipe_pending(in) >= 5) {
         pipe_read(in, taken, 5);
         side->unread = (size_t)(taken[3] << 8 | taken[4]);
@@ -236,7 +345,8 @@ static bool read_record(struct side *side) {
     return true;
 }
 
-/* The turns of a full TLS 1.2 handshake: three of the client's and two of the server's. */
+/* The turns of a full TLS 1.2 handshake: three of the client's and two of the server's. A cookie takes each
+ * one more. */
 static enum progress step(struct side *side, struct fault *fault) {
     if (side->role == ROLE_SERVER) {
         if (handshakes_opened > settings.crash_after)
@@ -252,12 +362,14 @@ static enum progress step(struct side *side, struct fault *fault) {
     }
     if ((side->role == ROLE_SERVER || side->turns > 0) && !read_record(side))
         return PROGRESS_WAIT;
-    unsigned last = side->role == ROLE_CLIENT ? 3 : 2;
+    unsigned cookies = is_dtls(side), last = (side->role == ROLE_CLIENT ? 3 : 2) + cookies;
     bool done = ++side->turns == last;
     spend(side, done ? side->left_ns : side->left_ns / (int64_t)last);
-    if (side->role == ROLE_SERVER && !done)
+    if (side->role == ROLE_SERVER && side->turns <= cookies)
+        write_cookie_request(side);
+    else if (side->role == ROLE_SERVER && !done)
         write_server_hello(side, (size_t)settings.server_hello_bytes);
-    else if (side->role == ROLE_CLIENT && side->turns == 1)
+    else if (side->role == ROLE_CLIENT && side->turns <= 1 + cookies)
         write_client_hello(side, (size_t)settings.client_hello_bytes);
     else if (side->role == ROLE_SERVER || !done)
         write_record(side, 23, NULL, 0, side->role == ROLE_CLIENT ? 200 : 800);
@@ -344,6 +456,11 @@ static void close_side(struct side *side) {
 }
 
 static void teardown(struct context *context) {
+    while (context->leaked != NULL) {
+        struct leaked *next = context->leaked->next;
+        free(context->leaked);
+        context->leaked = next;
+    }
     free(context);
 }
 

@@ -100,7 +100,7 @@ static void teardown(struct context *c) {
 
 /* What the material lacks is told before what the library does. */
 static struct context *setup(const struct tls_case *tls_case, const char *material, struct fault *fault) {
-    if (!case_needs_tls(tls_case, fault))
+    if (!case_needs_tls(tls_case, fault) || !case_trust_store_is_taken(tls_case, false, fault))
         return NULL;
     struct context *c = calloc(1, sizeof *c);
     if (c == NULL) {

@@ -176,6 +176,7 @@ const struct backend linked_backend = {
     .cpu_features = NULL, /* GNUTLS_CPUID_OVERRIDE is read, but what came of it is told nowhere */
     .setup = setup,
     .teardown = teardown,
+    .expect = gnutls_load_expected,
     .open = open_side,
     .step = step,
     .send = send_data,

@@ -212,6 +212,7 @@ const struct backend linked_backend = {
     .cpu_features = NULL,
     .setup = setup,
     .teardown = teardown,
+    .expect = gnutls_load_expected,
     .open = open_side,
     .step = step,
     .send = quic_send,

@@ -38,8 +38,15 @@ static void teardown(struct context *c) {
     ERR_clear_error();
 }
 
+static bool takes(const struct tls_case *c, struct fault *fault) {
+    return case_is_tls(c) || c->protocol == DTLS_1_2 ||
+           fault_set(fault, FAULT_UNSUPPORTED, "this library's backend has no %s",
+                     protocol_name(c->protocol));
+}
+
 static struct context *setup(const struct tls_case *tls_case, const char *material, struct fault *fault) {
-    if (!case_needs_tls(tls_case, fault) || !compat_takes(tls_case, fault))
+    if (!takes(tls_case, fault) || !case_trust_store_is_taken(tls_case, true, fault) ||
+        !compat_takes(tls_case, fault))
         return NULL;
     struct context *c = calloc(1, sizeof *c);
     if (c == NULL) {
@@ -48,9 +55,11 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
     }
     c->tls_case = *tls_case;
     bool good = (c->folder = strdup(material)) != NULL || fault_set(fault, FAULT_ERROR, "out of memory");
+    step_begin(STEP_LIBRARY);
     if (good && tls_case->fips)
         good = (c->library = openssl_fips_library(fault)) != NULL;
-    good = good && openssl_load_expected(c, fault);
+    step_begin(STEP_SETUP);
+    good = good && (start_is_timed || openssl_load_expected(c, fault)) && openssl_load_ocsp(c, fault);
     for (enum role role = ROLE_CLIENT; good && role <= ROLE_SERVER; role++)
         good = (c->configurations[role] = openssl_configure(c, role, fault)) != NULL;
     if (good)
@@ -74,11 +83,12 @@ static void close_side(struct side *side) {
 
 static bool connect_pipes(struct side *side) {
     side->ssl = SSL_new(side->own != NULL ? side->own : side->context->configurations[side->role]);
-    BIO *bio = side->ssl == NULL ? NULL : openssl_pipe_new(&side->pipes);
+    bool dtls = case_is_dtls(&side->context->tls_case);
+    BIO *bio = side->ssl == NULL ? NULL : openssl_pipe_new(&side->pipes, dtls);
     if (bio == NULL)
         return false;
     SSL_set_bio(side->ssl, bio, bio);
-    return true;
+    return !dtls || openssl_dtls_open(side->ssl);
 }
 
 /* A client writes into the session that it offers (what is there already, but without a lock): each of
@@ -224,6 +234,7 @@ const struct backend linked_backend = {
     .cpu_features = compat_cpu_features,
     .setup = setup,
     .teardown = teardown,
+    .expect = openssl_load_expected,
     .open = open_side,
     .step = step,
     .send = send_data,

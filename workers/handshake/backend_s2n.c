@@ -40,7 +40,7 @@ static void teardown(struct context *c) {
 }
 
 static bool takes(const struct tls_case *t, struct fault *fault) {
-    if (!case_needs_tls(t, fault))
+    if (!case_needs_tls(t, fault) || !case_trust_store_is_taken(t, false, fault))
         return false;
     if (t->fips)
         return fault_set(fault, FAULT_UNSUPPORTED, "the FIPS provider is OpenSSL's");

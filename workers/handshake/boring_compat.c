@@ -10,6 +10,8 @@ enum { EARLY_DATA_TAKEN_MAX = 14336 };
 bool compat_takes(const struct tls_case *c, struct fault *fault) {
     const char *lacks =
         c->fips                       ? "this build of " BORING_TITLE " is not its FIPS module"
+        : case_is_dtls(c)             ? "no DTLS is set up with " BORING_TITLE
+        : case_has_psk(c)             ? "no external pre-shared key is set up with " BORING_TITLE
         : c->method == METHOD_DHE     ? BORING_TITLE " has no finite-field DH in TLS"
         : is_cbc(c->cipher)           ? BORING_TITLE " has no encrypt-then-MAC (RFC 7366)"
         : c->key_type == KEY_RSA_PSS  ? BORING_TITLE " has no RSA-PSS keys in TLS"
@@ -27,8 +29,8 @@ const char *compat_cpu_features(void) {
     return NULL;
 }
 
-SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library) {
-    (void)library;
+SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library, bool dtls) {
+    (void)library, (void)dtls;
     return SSL_CTX_new(TLS_method());
 }
 

@@ -43,6 +43,9 @@ typedef uint32_t compat_error;
 #ifndef NID_kx_dhe
 #define NID_kx_dhe NID_undef
 #endif
+#ifndef NID_kx_dhe_psk
+#define NID_kx_dhe_psk NID_undef
+#endif
 
 /* Stacks count in size_t here, and in int there. */
 #define sk_X509_num(stack) ((int)sk_X509_num(stack))

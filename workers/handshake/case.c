@@ -25,22 +25,36 @@ const char *fault_kind_name(enum fault_kind kind) {
 }
 
 bool case_is_tls(const struct tls_case *c) {
-    return c->protocol != BFE_0RTT && c->protocol != QUIC_V1;
+    return c->protocol != BFE_0RTT && c->protocol != QUIC_V1 && !case_is_dtls(c);
+}
+
+bool case_is_dtls(const struct tls_case *c) {
+    return c->protocol == DTLS_1_2 || c->protocol == DTLS_1_3;
+}
+
+bool case_has_tls_1_2(const struct tls_case *c) {
+    return c->protocol == TLS_1_2 || c->protocol == DTLS_1_2;
 }
 
 bool case_has_tls_1_3(const struct tls_case *c) {
-    return c->protocol == TLS_1_3 || c->protocol == QUIC_V1;
+    return c->protocol == TLS_1_3 || c->protocol == QUIC_V1 || c->protocol == DTLS_1_3;
+}
+
+bool case_has_psk(const struct tls_case *c) {
+    return c->key_type == KEY_PSK;
 }
 
 bool case_needs_tls(const struct tls_case *c, struct fault *fault) {
-    return case_is_tls(c) || fault_set(fault, FAULT_UNSUPPORTED, "this library's backend has no %s",
-                                       protocol_name(c->protocol));
+    const char *lacked = !case_is_tls(c)   ? protocol_name(c->protocol)
+                         : case_has_psk(c) ? "external pre-shared key"
+                                           : NULL;
+    return lacked == NULL || fault_set(fault, FAULT_UNSUPPORTED, "this library's backend has no %s", lacked);
 }
 
 const char *case_signature(const struct tls_case *c) {
     if (c->method == METHOD_DEFAULT)
         return NULL;
-    if (c->method == METHOD_RSA || c->method == METHOD_BFE)
+    if (c->method == METHOD_RSA || c->method == METHOD_BFE || case_has_psk(c))
         return "-";
     switch (c->key_type) {
     case KEY_RSA:
@@ -63,6 +77,7 @@ const char *case_signature(const struct tls_case *c) {
     case KEY_ML_DSA_87:
         return "mldsa87";
     case KEY_BFE:
+    case KEY_PSK:
         break;
     }
     return NULL;
@@ -72,6 +87,7 @@ static bool group_fits_method(const struct tls_case *c) {
     switch (c->method) {
     case METHOD_RSA:
     case METHOD_DEFAULT:
+    case METHOD_PSK:
         return c->group == GROUP_NONE;
     case METHOD_DHE:
         return c->group == GROUP_CUSTOM_DH || is_ffdhe(c->group);
@@ -98,8 +114,10 @@ static bool check_keys(const struct tls_case *c, struct fault *fault) {
     if (rsa != (c->rsa_bits != 0))
         return fault_set(fault, FAULT_ERROR, "key_exchange=%s %s", kx,
                          rsa ? "needs rsa_bits" : "takes no rsa_bits");
-    if (strcmp(c->key, "-") == 0 || strcmp(c->certificate, "-") == 0)
-        return fault_set(fault, FAULT_ERROR, "a case needs a key and a certificate");
+    if (strcmp(c->key, "-") == 0 || (strcmp(c->certificate, "-") == 0) != case_has_psk(c))
+        return fault_set(fault, FAULT_ERROR,
+                         case_has_psk(c) ? "a pre-shared key needs a key and takes no certificate"
+                                         : "a case needs a key and a certificate");
     if (c->intermediate_bytes != 0 && c->chain_length == 1)
         return fault_set(fault, FAULT_ERROR, "intermediate_bytes needs chain_length of at least 2");
     if (custom == (strcmp(c->dh_parameters, "-") == 0))
@@ -137,8 +155,10 @@ static bool check_connection(const struct tls_case *c, struct fault *fault) {
         return fault_set(fault, FAULT_ERROR,
                          c->verification ? "verification needs trust_anchors_file"
                                          : "trust_anchors_file needs verification");
-    if (!c->verification && c->trust_anchors != 1)
-        return fault_set(fault, FAULT_ERROR, "trust_anchors needs verification");
+    if (!c->verification && (c->trust_anchors > 1 || c->trust_store != TRUST_FILE))
+        return fault_set(fault, FAULT_ERROR, "trust_anchors and trust_store need verification");
+    if (c->verification && c->trust_anchors == 0)
+        return fault_set(fault, FAULT_ERROR, "verification needs one of trust_anchors");
     if (c->verification && strcmp(c->ocsp_response, "-") != 0 && c->chain_length == 1)
         return fault_set(fault, FAULT_ERROR,
                          "verification with ocsp_response needs chain_length of at least 2");
@@ -159,19 +179,46 @@ static bool check_connection(const struct tls_case *c, struct fault *fault) {
     return true;
 }
 
+/* A pre-shared key stands in the place of certificates, and of resumption. */
+static bool check_psk(const struct tls_case *c, struct fault *fault) {
+    if (c->resumption != RESUME_NONE || c->tickets != TICKETS_NONE || c->hello_retry)
+        return fault_set(fault, FAULT_ERROR,
+                         "a pre-shared key takes neither resumption nor tickets nor hello_retry");
+    if (c->client_authentication || c->verification || strcmp(c->ocsp_response, "-") != 0 ||
+        c->chain_length != 1 || c->certificate_names != 1 || c->certificate_policies != 0 ||
+        c->crl_distribution_points != 0)
+        return fault_set(fault, FAULT_ERROR, "a pre-shared key takes nothing of certificates");
+    if (case_has_tls_1_3(c) && c->cipher == AES_256_GCM)
+        return fault_set(fault, FAULT_UNSUPPORTED,
+                         "the pre-shared key is of SHA-256, which TLS 1.3 has no AES-256-GCM suite with");
+    return true;
+}
+
+/* What is not measured in DTLS. */
+static bool check_dtls(const struct tls_case *c, struct fault *fault) {
+    if (c->early_data_bytes != 0 || c->hello_retry || c->tickets != TICKETS_NONE || c->transfer_bytes != 0 ||
+        c->roles != ROLES_BOTH)
+        return fault_set(
+            fault, FAULT_ERROR,
+            "%s takes neither early_data_bytes nor hello_retry nor tickets nor transfer_bytes nor "
+            "a single role",
+            protocol_name(c->protocol));
+    return true;
+}
+
 /* A case that no library can run, because the TLS standards lack it. */
 static bool check_tls_1_2(const struct tls_case *c, struct fault *fault) {
     if (c->method == METHOD_RSA && c->cipher == CHACHA20_POLY1305)
         return fault_set(fault, FAULT_UNSUPPORTED,
                          "TLS 1.2 has no CHACHA20-POLY1305 suite with RSA key exchange");
-    if (c->cipher == (c->method == METHOD_ECDHE ? AES_256_CBC_SHA256 : AES_256_CBC_SHA384))
+    if (c->cipher == (c->method == METHOD_ECDHE || case_has_psk(c) ? AES_256_CBC_SHA256 : AES_256_CBC_SHA384))
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no %s suite with %s key exchange",
                          cipher_name(c->cipher), method_name(c->method));
     if (is_hybrid(c->group) || is_mlkem(c->group))
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no group %s", c->group_name);
     if (is_ml_dsa(c->key_type))
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no signature scheme for ML-DSA");
-    if (c->method == METHOD_DHE && !is_rsa_key(c->key_type))
+    if (c->method == METHOD_DHE && !is_rsa_key(c->key_type) && !case_has_psk(c))
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no %s suite",
                          key_exchange_name(c->method, c->key_type));
     if (c->resumption == RESUME_PSK || c->resumption == RESUME_PSK_DHE)
@@ -199,9 +246,10 @@ static bool check_tls_1_3(const struct tls_case *c, struct fault *fault) {
 
 /* What is not measured in QUIC. */
 static bool check_quic(const struct tls_case *c, struct fault *fault) {
-    if (c->transfer_bytes != 0 || c->fips || c->roles != ROLES_BOTH)
-        return fault_set(fault, FAULT_ERROR,
-                         "QUICv1 takes neither transfer_bytes nor fips nor a single role");
+    if (c->transfer_bytes != 0 || c->fips || c->roles != ROLES_BOTH || case_has_psk(c))
+        return fault_set(
+            fault, FAULT_ERROR,
+            "QUICv1 takes neither transfer_bytes nor fips nor a single role nor a pre-shared key");
     return true;
 }
 
@@ -220,8 +268,9 @@ static bool check_bfe(const struct tls_case *c, struct fault *fault) {
     if (files || c->chain_length != 1 || c->client_authentication || c->resumption != RESUME_NONE ||
         c->anti_replay || c->hello_retry || c->fips || c->threads != 1 || c->verification ||
         c->certificate_names != 1 || c->certificate_policies != 0 || c->crl_distribution_points != 0 ||
-        c->intermediate_bytes != 0 || c->trust_anchors != 1 || c->tickets != TICKETS_NONE ||
-        c->transfer_bytes != 0 || c->context != CONTEXT_SHARED || c->roles != ROLES_BOTH)
+        c->intermediate_bytes != 0 || c->trust_anchors != 1 || c->trust_store != TRUST_FILE ||
+        c->tickets != TICKETS_NONE || c->transfer_bytes != 0 || c->context != CONTEXT_SHARED ||
+        c->roles != ROLES_BOTH)
         return fault_set(fault, FAULT_ERROR, "BFE-0RTT-1 takes early_data_bytes and nothing else");
     return true;
 }
@@ -231,11 +280,22 @@ bool case_check(const struct tls_case *c, struct fault *fault) {
         return check_bfe(c, fault);
     if (!check_settings(c, fault) || !check_connection(c, fault) || !check_keys(c, fault))
         return false;
-    if (c->protocol == TLS_1_2)
+    if ((case_has_psk(c) && !check_psk(c, fault)) || (case_is_dtls(c) && !check_dtls(c, fault)))
+        return false;
+    if (case_has_tls_1_2(c))
         return check_tls_1_2(c, fault);
     if (c->protocol == QUIC_V1 && !check_quic(c, fault))
         return false;
     return c->protocol == PROTOCOL_DEFAULT || check_tls_1_3(c, fault);
+}
+
+bool case_trust_store_is_taken(const struct tls_case *c, bool takes_folder, struct fault *fault) {
+    if (c->trust_store == TRUST_P11_KIT)
+        return fault_set(
+            fault, FAULT_UNSUPPORTED,
+            "trust_store=p11-kit: its module reads the paths that it was built with, not the case's");
+    return c->trust_store == TRUST_FILE || takes_folder ||
+           fault_set(fault, FAULT_UNSUPPORTED, "trust_store: this library's backend loads a file alone");
 }
 
 bool case_verifies(const struct tls_case *c, bool is_client) {
@@ -253,10 +313,11 @@ static const char *client_signature(const struct tls_case *c) {
     return c->method == METHOD_RSA ? "rsa_pkcs1_sha256" : case_signature(c);
 }
 
-/* Of psk, whether the client makes a share that the server won't take is the library's own choice. */
+/* With a pre-shared key alone, whether the client makes a share that the server won't take is the library's
+ * own choice. */
 static int wanted_key_shares(const struct tls_case *c, bool resumed) {
     if (c->protocol == PROTOCOL_DEFAULT || c->protocol == BFE_0RTT ||
-        (resumed && c->resumption == RESUME_PSK))
+        (resumed && c->resumption == RESUME_PSK) || (c->method == METHOD_PSK && case_has_tls_1_3(c)))
         return -1;
     return case_has_tls_1_3(c);
 }
@@ -287,14 +348,15 @@ struct negotiated case_wanted(const struct tls_case *c, bool resumed) {
                       : c->client_authentication ? peer_key_name(c->key_type)
                                                  : "-",
         .client_signature = resumed ? NULL : client_signature(c),
-        .extended_master_secret = c->protocol == TLS_1_2 ? 1 : -1,
-        .encrypt_then_mac = c->protocol == TLS_1_2 ? is_cbc(c->cipher) : -1,
+        .extended_master_secret = case_has_tls_1_2(c) ? 1 : -1,
+        .encrypt_then_mac = case_has_tls_1_2(c) ? is_cbc(c->cipher) : -1,
         .chain_length = resumed ? -1
-                        : tls   ? (int)c->chain_length
+                        : tls   ? (int)c->chain_length * !case_has_psk(c)
                                 : 0,
         .ocsp_bytes = strcmp(c->ocsp_response, "-") == 0 && !resumed ? 0 : -1,
         .early_data_bytes = resumed || !tls ? (long)c->early_data_bytes : 0,
-        .hello_retry = defaults || !tls ? -1 : c->hello_retry,
+        /* A DTLS 1.3 server asks for its cookie by one (RFC 9147, section 5.1). */
+        .hello_retry = defaults || !tls ? -1 : c->hello_retry || c->protocol == DTLS_1_3,
         .key_shares = wanted_key_shares(c, resumed),
         .tickets = wanted_tickets(c, resumed),
         .verified_length = resumed           ? -1

@@ -10,14 +10,26 @@
 enum { VALUE_MAX = 255, REASON_MAX = 512, DETAIL_MAX = 1024 };
 enum { DH_BITS_MIN = 512, DH_BITS_MAX = 8192, RSA_BITS_MIN = 512, RSA_BITS_MAX = 16384 };
 enum { CHAIN_MAX = 10, EARLY_DATA_MAX = 16384, THREADS_MAX = 256 };
-enum { TRUST_ANCHORS_MAX = 500, TRANSFER_MAX = 16 * 1024 * 1024 };
+enum { TRUST_ANCHORS_MAX = 1000, TRANSFER_MAX = 16 * 1024 * 1024 };
 enum { NAMES_MAX = 1000, EXTENSION_ENTRIES_MAX = 50, INTERMEDIATE_MAX = 8192 };
 enum { RECORD_MAX = 16384 }; /* application data in one record (RFC 8446, section 5.1) */
 /* What a client that verifies expects in the server's certificate. */
 #define VERIFIED_HOST "kexbench.invalid"
 
-enum protocol { TLS_1_2, TLS_1_3, PROTOCOL_DEFAULT, BFE_0RTT, QUIC_V1 };
-enum method { METHOD_RSA, METHOD_DHE, METHOD_ECDHE, METHOD_MLKEM, METHOD_DEFAULT, METHOD_BFE };
+enum { PSK_BYTES = 32 };
+#define PSK_IDENTITY "kexbench"
+enum { DTLS_MTU = 1400 }; /* bytes of a datagram, behind the headers of IP and UDP */
+
+enum protocol { TLS_1_2, TLS_1_3, PROTOCOL_DEFAULT, BFE_0RTT, QUIC_V1, DTLS_1_2, DTLS_1_3 };
+enum method {
+    METHOD_RSA,
+    METHOD_DHE,
+    METHOD_ECDHE,
+    METHOD_MLKEM,
+    METHOD_DEFAULT,
+    METHOD_BFE,
+    METHOD_PSK /* alone: no key exchange beside it */
+};
 enum key_type {
     KEY_RSA,
     KEY_RSA_PSS,
@@ -27,7 +39,8 @@ enum key_type {
     KEY_ML_DSA_44,
     KEY_ML_DSA_65,
     KEY_ML_DSA_87,
-    KEY_BFE
+    KEY_BFE,
+    KEY_PSK /* an external pre-shared key, in place of a certificate */
 };
 enum cipher {
     AES_128_GCM,
@@ -65,6 +78,7 @@ enum group {
 enum resumption { RESUME_NONE, RESUME_SESSION_ID, RESUME_TICKET, RESUME_PSK, RESUME_PSK_DHE };
 enum tickets { TICKETS_NONE, TICKETS_DEFAULT }; /* of cases without resumption */
 enum sharing { CONTEXT_SHARED, CONTEXT_THREAD, CONTEXT_CONNECTION };
+enum trust_store { TRUST_FILE, TRUST_FOLDER, TRUST_P11_KIT };
 enum roles { ROLES_BOTH, ROLES_CLIENT, ROLES_SERVER };
 
 struct tls_case {
@@ -97,7 +111,8 @@ struct tls_case {
     enum tickets tickets;
     unsigned transfer_bytes; /* of application data from server to client, after which both close; 0: none */
     enum sharing context;    /* for whom configuration, certificate and key are loaded */
-    enum roles roles;        /* which sides live in this process */
+    enum trust_store trust_store; /* from where a side that verifies loads its trust anchors */
+    enum roles roles;             /* which sides live in this process */
     /* Of the certificate, beside its key: DNS names, policies and CRL distribution points. */
     unsigned certificate_names, certificate_policies, crl_distribution_points;
     unsigned
@@ -156,6 +171,7 @@ bool curve_from_name(const char *name, enum group *out);
 bool tickets_from_name(const char *name, enum tickets *out);
 bool sharing_from_name(const char *name, enum sharing *out);
 bool resumption_from_name(const char *name, enum resumption *out);
+bool trust_store_from_name(const char *name, enum trust_store *out);
 bool roles_from_name(const char *name, enum roles *out);
 
 const char *protocol_name(enum protocol protocol);
@@ -177,14 +193,24 @@ bool is_ml_dsa(enum key_type key_type);
 /* The IANA SignatureScheme that the case's certificate is made to sign with, "-", or NULL for the default. */
 const char *case_signature(const struct tls_case *tls_case);
 
-/* Is it TLS over a stream of bytes? Else it is QUIC, or Bloom filter encryption. */
+/* Is it TLS over a stream of bytes? Else it is DTLS, QUIC, or Bloom filter encryption. */
 bool case_is_tls(const struct tls_case *tls_case);
+bool case_is_dtls(const struct tls_case *tls_case);
 
-/* Does the handshake have the messages of TLS 1.3? QUIC's does (RFC 9001, section 4). */
+/* Does the handshake have the messages of TLS 1.2, as that of DTLS 1.2 does, or of TLS 1.3, as those of DTLS
+ * 1.3 and QUIC do (RFC 9147, section 5; RFC 9001, section 4)? */
+bool case_has_tls_1_2(const struct tls_case *tls_case);
 bool case_has_tls_1_3(const struct tls_case *tls_case);
 
-/* For backends that have TLS and nothing else: false and a fault where the case is not for them. */
+/* Is the key exchange one with an external pre-shared key (RFC 4279, RFC 5489; RFC 8446, section 4.2.11)? */
+bool case_has_psk(const struct tls_case *tls_case);
+
+/* For backends that have TLS with certificates and nothing else: false and a fault where the case is not for
+ * them. */
 bool case_needs_tls(const struct tls_case *tls_case, struct fault *fault);
+
+/* False and a fault where the library can't load trust anchors from where the case has them. */
+bool case_trust_store_is_taken(const struct tls_case *tls_case, bool takes_folder, struct fault *fault);
 
 /* Does this side verify the other's certificate? */
 bool case_verifies(const struct tls_case *tls_case, bool is_client);

@@ -77,6 +77,32 @@ const struct clock real_clock = {TICK_SOURCE, ticks, thread_cpu_ns, process_cpu_
 const struct clock slow_clock = {"thread-cpu",   thread_cpu_ns, thread_cpu_ns,
                                  process_cpu_ns, wall_ns,       waiting};
 
+/* At the end of a system call the kernel likes to let another thread run. So the CPU clock and what it says
+ * of waiting are read outside of the two others, and what happens at their ends is in no number. */
+struct instant instant_begin(const struct clock *clock) {
+    struct instant instant;
+    instant.waiting = clock->waiting();
+    instant.cpu_ns = clock->thread_cpu_ns();
+    instant.wall_ns = clock->wall_ns();
+    instant.ticks = clock->ticks();
+    return instant;
+}
+
+struct instant instant_end(const struct clock *clock) {
+    struct instant instant;
+    instant.ticks = clock->ticks();
+    instant.wall_ns = clock->wall_ns();
+    instant.cpu_ns = clock->thread_cpu_ns();
+    instant.waiting = clock->waiting();
+    return instant;
+}
+
+struct stay stay_between(const struct instant *start, const struct instant *end) {
+    return (struct stay){.wall_ns = end->wall_ns - start->wall_ns,
+                         .cpu_ns = end->cpu_ns - start->cpu_ns,
+                         .waiting = waiting_between(&start->waiting, &end->waiting)};
+}
+
 /* The least of several runs: anything above it is the machine, not the clock. */
 static uint64_t cost_ns(const struct clock *clock, uint64_t (*read)(void)) {
     enum { RUNS = 8, READS = 1000 };

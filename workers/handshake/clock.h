@@ -17,6 +17,15 @@ struct clock {
     struct waiting (*waiting)(void); /* of this thread; some ten microseconds to read */
 };
 
+/* A moment by all of them. One of two begins what is between them, the other one ends it. */
+struct instant {
+    uint64_t ticks, cpu_ns, wall_ns;
+    struct waiting waiting;
+};
+struct instant instant_begin(const struct clock *clock);
+struct instant instant_end(const struct clock *clock);
+struct stay stay_between(const struct instant *start, const struct instant *end);
+
 extern const struct clock real_clock;
 /* For turns of milliseconds: its ticks are CPU time, which stands still while other programs run. They would
  * interrupt every batch of such turns on a machine that is in use. */

@@ -94,6 +94,10 @@ static bool hold_connections(struct prepared *p, struct pass *pass, struct fault
     return good;
 }
 
+bool heap_is_counted(const struct backend *backend) {
+    return kexbench_heap_read != NULL && (backend->traits == NULL || !backend->traits->own_heap);
+}
+
 bool examine(struct prepared *p, uint64_t handshakes, struct examined *out, struct fault *fault) {
     memset(out, 0, sizeof *out);
     if (p->peer >= 0)
@@ -103,8 +107,7 @@ bool examine(struct prepared *p, uint64_t handshakes, struct examined *out, stru
     for (int i = 0; i < COUNTERS; i++)
         out->has_counter[i] = pass.counters.descriptors[i] >= 0;
     strcpy(out->counters_absent, pass.counters.absent);
-    out->has_heap =
-        kexbench_heap_read != NULL && (p->backend->traits == NULL || !p->backend->traits->own_heap);
+    out->has_heap = heap_is_counted(p->backend);
     bool good = count_handshakes(p, &pass, handshakes, fault) && hold_connections(p, &pass, fault);
     counters_close(&pass.counters);
     return good;

@@ -21,6 +21,8 @@ struct examined {
 
 enum { HELD_MAX = 16 };
 
+/* Is there a counter of allocations, and does it see those of this library? */
+bool heap_is_counted(const struct backend *backend);
 bool examine(struct prepared *prepared, uint64_t handshakes, struct examined *out, struct fault *fault);
 
 #endif

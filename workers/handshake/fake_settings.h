@@ -13,9 +13,11 @@ enum { FAKE_HELLO_MIN = 150, FAKE_HELLO_MAX = 4096 }; /* of a hello's record, in
 struct fake_settings {
     char version[32], architecture[32];
     int64_t seed, client_ns, server_ns, overhead_ns, background_ns, noise_ppm, step_ppm, step_after;
+    int64_t start_ns;
     int64_t contention_ppm, coherency_ppm;
     int64_t client_hello_bytes, server_hello_bytes; /* of the whole record */
     int64_t emulated;                               /* negative: what is so */
+    int64_t age_ns, leak_bytes; /* more for each 1,000 handshakes before; kept of each for ever */
     int64_t unsupported, fail_after, mismatch_after, crash_after, hang_after, lie, lie_after;
 };
 

@@ -3,6 +3,7 @@
 #define KEXBENCH_GNUTLS_BACKEND_H
 
 #include "backend.h"
+#include "steps.h"
 
 #include <gnutls/gnutls.h>
 
@@ -82,6 +83,8 @@ bool gnutls_make_priorities(const struct tls_case *tls_case, enum role role, gnu
 /* gnutls_material.c: checks that the files are the case's, and keeps of them what handshakes are compared
  * with. */
 bool gnutls_load_expected(struct context *context, struct fault *fault);
+/* Reads what the server staples, if anything. */
+bool gnutls_load_ocsp(struct context *context, struct fault *fault);
 /* Gives a role's credentials its certificates, key, DH parameters and trust anchors. */
 bool gnutls_load_role(struct context *context, struct configuration *out, enum role role,
                       struct fault *fault);

@@ -29,6 +29,7 @@ static void free_configuration(struct configuration *configuration) {
 /* False and a fault; what was made until then is to be freed all the same. */
 static bool make_configuration(struct context *c, enum role role, struct configuration *out,
                                struct fault *fault) {
+    step_begin(STEP_CONTEXT);
     int code = gnutls_certificate_allocate_credentials(&out->credentials);
     if (code < 0)
         return gnutls_fault(fault, FAULT_ERROR, "out of memory", code);
@@ -57,10 +58,12 @@ bool gnutls_context_fill(struct context *c, const struct tls_case *tls_case, con
                          struct fault *fault) {
     if (tls_case->fips)
         return fault_set(fault, FAULT_UNSUPPORTED, "the FIPS provider is OpenSSL's");
+    if (!case_trust_store_is_taken(tls_case, true, fault))
+        return false;
     c->tls_case = *tls_case;
     if ((c->folder = strdup(material)) == NULL)
         return fault_set(fault, FAULT_ERROR, "out of memory");
-    bool good = gnutls_load_expected(c, fault);
+    bool good = (start_is_timed || gnutls_load_expected(c, fault)) && gnutls_load_ocsp(c, fault);
     for (enum role role = ROLE_CLIENT; good && role <= ROLE_SERVER; role++)
         good = make_configuration(c, role, &c->configurations[role], fault);
     return good && gnutls_make_resumption(c, fault);

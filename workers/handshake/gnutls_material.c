@@ -7,7 +7,6 @@
 #include <gnutls/abstract.h>
 #include <gnutls/x509.h>
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -249,13 +248,15 @@ static bool check_trust_anchors(struct context *c, struct fault *fault) {
     return good;
 }
 
-/* From the file, as applications do it. */
+/* From the file or its folder, of which all files are read, as applications do it. */
 static bool use_trust_anchors(const struct context *c, gnutls_certificate_credentials_t credentials,
                               struct fault *fault) {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", c->folder, c->tls_case.trust_anchors_file) >= (int)sizeof path)
-        return fault_set(fault, FAULT_ERROR, "the material folder's path is too long");
-    int count = gnutls_certificate_set_x509_trust_file(credentials, path, GNUTLS_X509_FMT_PEM);
+    if (!trust_path(c->folder, &c->tls_case, path, fault))
+        return false;
+    int count = c->tls_case.trust_store == TRUST_FOLDER
+                    ? gnutls_certificate_set_x509_trust_dir(credentials, path, GNUTLS_X509_FMT_PEM)
+                    : gnutls_certificate_set_x509_trust_file(credentials, path, GNUTLS_X509_FMT_PEM);
     if (count < 0)
         return gnutls_fault(fault, FAULT_ERROR, "the trust anchors can't be loaded", count);
     return (unsigned)count == c->tls_case.trust_anchors ||
@@ -337,18 +338,23 @@ static bool keep_ocsp(struct context *c, struct fault *fault) {
 bool gnutls_load_expected(struct context *c, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
     return check_pair(c, fault) && (!t->verification || check_trust_anchors(c, fault)) &&
-           (t->group != GROUP_CUSTOM_DH || check_custom_dh(c, fault)) &&
-           (strcmp(t->ocsp_response, "-") == 0 || keep_ocsp(c, fault));
+           (t->group != GROUP_CUSTOM_DH || check_custom_dh(c, fault));
+}
+
+bool gnutls_load_ocsp(struct context *c, struct fault *fault) {
+    return strcmp(c->tls_case.ocsp_response, "-") == 0 || keep_ocsp(c, fault);
 }
 
 bool gnutls_load_role(struct context *c, struct configuration *out, enum role role, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
     bool shows = role == ROLE_SERVER || t->client_authentication;
-    if ((shows && !load_pair_of(c, out->credentials, fault)) ||
-        (case_verifies(t, role == ROLE_CLIENT) && !use_trust_anchors(c, out->credentials, fault)))
-        return false;
-    if (role == ROLE_CLIENT)
-        return true;
+    step_begin(STEP_KEYS);
+    bool good = !shows || load_pair_of(c, out->credentials, fault);
+    step_begin(STEP_TRUST);
+    good = good && (!case_verifies(t, role == ROLE_CLIENT) || use_trust_anchors(c, out->credentials, fault));
+    step_begin(STEP_CONTEXT);
+    if (!good || role == ROLE_CLIENT)
+        return good;
     if (t->group == GROUP_CUSTOM_DH) {
         if (!load_dh(c, &out->dh, fault))
             return false;

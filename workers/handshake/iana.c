@@ -50,45 +50,78 @@ static const struct {
                   {0x0906, "mldsa87"}};
 
 /* In TLS 1.2 keys on Edwards curves use the suites of ECDSA, RSA-PSS keys those of RSA (RFC 8422,
- * section 5.10, and RFC 8446, section 4.2.3). */
+ * section 5.10, and RFC 8446, section 4.2.3). Those with pre-shared keys are of RFC 4279, 5487, 5489, 7905
+ * and 8442. */
 static const struct suite {
     unsigned number;
     enum cipher cipher;
     enum method method;
-    bool rsa;
-} suites[] = {{0x1301, AES_128_GCM, METHOD_DEFAULT, false},
-              {0x1302, AES_256_GCM, METHOD_DEFAULT, false},
-              {0x1303, CHACHA20_POLY1305, METHOD_DEFAULT, false},
-              {0xc02b, AES_128_GCM, METHOD_ECDHE, false},
-              {0xc02c, AES_256_GCM, METHOD_ECDHE, false},
-              {0xcca9, CHACHA20_POLY1305, METHOD_ECDHE, false},
-              {0xc009, AES_128_CBC_SHA, METHOD_ECDHE, false},
-              {0xc00a, AES_256_CBC_SHA, METHOD_ECDHE, false},
-              {0xc023, AES_128_CBC_SHA256, METHOD_ECDHE, false},
-              {0xc024, AES_256_CBC_SHA384, METHOD_ECDHE, false},
-              {0xc02f, AES_128_GCM, METHOD_ECDHE, true},
-              {0xc030, AES_256_GCM, METHOD_ECDHE, true},
-              {0xcca8, CHACHA20_POLY1305, METHOD_ECDHE, true},
-              {0xc013, AES_128_CBC_SHA, METHOD_ECDHE, true},
-              {0xc014, AES_256_CBC_SHA, METHOD_ECDHE, true},
-              {0xc027, AES_128_CBC_SHA256, METHOD_ECDHE, true},
-              {0xc028, AES_256_CBC_SHA384, METHOD_ECDHE, true},
-              {0x009e, AES_128_GCM, METHOD_DHE, true},
-              {0x009f, AES_256_GCM, METHOD_DHE, true},
-              {0xccaa, CHACHA20_POLY1305, METHOD_DHE, true},
-              {0x0033, AES_128_CBC_SHA, METHOD_DHE, true},
-              {0x0039, AES_256_CBC_SHA, METHOD_DHE, true},
-              {0x0067, AES_128_CBC_SHA256, METHOD_DHE, true},
-              {0x006b, AES_256_CBC_SHA256, METHOD_DHE, true},
-              {0x009c, AES_128_GCM, METHOD_RSA, true},
-              {0x009d, AES_256_GCM, METHOD_RSA, true},
-              {0x002f, AES_128_CBC_SHA, METHOD_RSA, true},
-              {0x0035, AES_256_CBC_SHA, METHOD_RSA, true},
-              {0x003c, AES_128_CBC_SHA256, METHOD_RSA, true},
-              {0x003d, AES_256_CBC_SHA256, METHOD_RSA, true}};
+    enum { ECDSA, RSA, PSK } key;
+} suites[] = {{0x1301, AES_128_GCM, METHOD_DEFAULT, ECDSA},
+              {0x1302, AES_256_GCM, METHOD_DEFAULT, ECDSA},
+              {0x1303, CHACHA20_POLY1305, METHOD_DEFAULT, ECDSA},
+              {0xc02b, AES_128_GCM, METHOD_ECDHE, ECDSA},
+              {0xc02c, AES_256_GCM, METHOD_ECDHE, ECDSA},
+              {0xcca9, CHACHA20_POLY1305, METHOD_ECDHE, ECDSA},
+              {0xc009, AES_128_CBC_SHA, METHOD_ECDHE, ECDSA},
+              {0xc00a, AES_256_CBC_SHA, METHOD_ECDHE, ECDSA},
+              {0xc023, AES_128_CBC_SHA256, METHOD_ECDHE, ECDSA},
+              {0xc024, AES_256_CBC_SHA384, METHOD_ECDHE, ECDSA},
+              {0xc02f, AES_128_GCM, METHOD_ECDHE, RSA},
+              {0xc030, AES_256_GCM, METHOD_ECDHE, RSA},
+              {0xcca8, CHACHA20_POLY1305, METHOD_ECDHE, RSA},
+              {0xc013, AES_128_CBC_SHA, METHOD_ECDHE, RSA},
+              {0xc014, AES_256_CBC_SHA, METHOD_ECDHE, RSA},
+              {0xc027, AES_128_CBC_SHA256, METHOD_ECDHE, RSA},
+              {0xc028, AES_256_CBC_SHA384, METHOD_ECDHE, RSA},
+              {0x009e, AES_128_GCM, METHOD_DHE, RSA},
+              {0x009f, AES_256_GCM, METHOD_DHE, RSA},
+              {0xccaa, CHACHA20_POLY1305, METHOD_DHE, RSA},
+              {0x0033, AES_128_CBC_SHA, METHOD_DHE, RSA},
+              {0x0039, AES_256_CBC_SHA, METHOD_DHE, RSA},
+              {0x0067, AES_128_CBC_SHA256, METHOD_DHE, RSA},
+              {0x006b, AES_256_CBC_SHA256, METHOD_DHE, RSA},
+              {0x009c, AES_128_GCM, METHOD_RSA, RSA},
+              {0x009d, AES_256_GCM, METHOD_RSA, RSA},
+              {0x002f, AES_128_CBC_SHA, METHOD_RSA, RSA},
+              {0x0035, AES_256_CBC_SHA, METHOD_RSA, RSA},
+              {0x003c, AES_128_CBC_SHA256, METHOD_RSA, RSA},
+              {0x003d, AES_256_CBC_SHA256, METHOD_RSA, RSA},
+              {0xd001, AES_128_GCM, METHOD_ECDHE, PSK},
+              {0xd002, AES_256_GCM, METHOD_ECDHE, PSK},
+              {0xccac, CHACHA20_POLY1305, METHOD_ECDHE, PSK},
+              {0xc035, AES_128_CBC_SHA, METHOD_ECDHE, PSK},
+              {0xc036, AES_256_CBC_SHA, METHOD_ECDHE, PSK},
+              {0xc037, AES_128_CBC_SHA256, METHOD_ECDHE, PSK},
+              {0xc038, AES_256_CBC_SHA384, METHOD_ECDHE, PSK},
+              {0x00aa, AES_128_GCM, METHOD_DHE, PSK},
+              {0x00ab, AES_256_GCM, METHOD_DHE, PSK},
+              {0xccad, CHACHA20_POLY1305, METHOD_DHE, PSK},
+              {0x0090, AES_128_CBC_SHA, METHOD_DHE, PSK},
+              {0x0091, AES_256_CBC_SHA, METHOD_DHE, PSK},
+              {0x00b2, AES_128_CBC_SHA256, METHOD_DHE, PSK},
+              {0x00b3, AES_256_CBC_SHA384, METHOD_DHE, PSK},
+              {0x00a8, AES_128_GCM, METHOD_PSK, PSK},
+              {0x00a9, AES_256_GCM, METHOD_PSK, PSK},
+              {0xccab, CHACHA20_POLY1305, METHOD_PSK, PSK},
+              {0x008c, AES_128_CBC_SHA, METHOD_PSK, PSK},
+              {0x008d, AES_256_CBC_SHA, METHOD_PSK, PSK},
+              {0x00ae, AES_128_CBC_SHA256, METHOD_PSK, PSK},
+              {0x00af, AES_256_CBC_SHA384, METHOD_PSK, PSK}};
 
 const char *iana_protocol_word(unsigned version) {
-    return version == 0x0303 ? protocol_name(TLS_1_2) : version == 0x0304 ? protocol_name(TLS_1_3) : NULL;
+    switch (version) {
+    case 0x0303:
+        return protocol_name(TLS_1_2);
+    case 0x0304:
+        return protocol_name(TLS_1_3);
+    case 0xfefd:
+        return protocol_name(DTLS_1_2);
+    case 0xfefc:
+        return protocol_name(DTLS_1_3);
+    default:
+        return NULL;
+    }
 }
 
 const char *iana_group_word(unsigned number) {
@@ -135,11 +168,12 @@ unsigned iana_signature_number(const char *word) {
 }
 
 unsigned iana_suite_number(const struct tls_case *c) {
-    enum method method = c->protocol == TLS_1_3 ? METHOD_DEFAULT : c->method;
+    enum method method = case_has_tls_1_3(c) ? METHOD_DEFAULT : c->method;
+    int key = case_has_psk(c) ? PSK : is_rsa_key(c->key_type) ? RSA : ECDSA;
     for (size_t i = 0; c->protocol != PROTOCOL_DEFAULT && i < COUNT(suites); i++) {
         const struct suite *suite = &suites[i];
         if (suite->cipher == c->cipher && suite->method == method &&
-            (method == METHOD_DEFAULT || suite->rsa == is_rsa_key(c->key_type)))
+            (method == METHOD_DEFAULT || (int)suite->key == key))
             return suite->number;
     }
     return 0;

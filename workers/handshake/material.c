@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +54,27 @@ bool material_read(const char *folder, const char *name, struct material *out, s
     fault_set(fault, FAULT_ERROR, "can't read the material file %s", name);
     snprintf(fault->detail, sizeof fault->detail, "%s", strerror(error));
     return false;
+}
+
+bool trust_path(const char *folder, const struct tls_case *tls_case, char out[PATH_MAX],
+                struct fault *fault) {
+    const char *suffix = tls_case->trust_store == TRUST_FOLDER ? ".d" : "";
+    return snprintf(out, PATH_MAX, "%s/%s%s", folder, tls_case->trust_anchors_file, suffix) < PATH_MAX ||
+           fault_set(fault, FAULT_ERROR, "the material folder's path is too long");
+}
+
+bool material_read_psk(const char *folder, const char *name, unsigned char out[PSK_BYTES],
+                       struct fault *fault) {
+    struct material material;
+    if (!material_read(folder, name, &material, fault))
+        return false;
+    bool good = material.length == PSK_BYTES ||
+                fault_set(fault, FAULT_ERROR, "the pre-shared key has %u bytes rather than %d",
+                          material.length, PSK_BYTES);
+    if (good)
+        memcpy(out, material.bytes, PSK_BYTES);
+    material_free(&material);
+    return good;
 }
 
 /* Also used for private keys: wiped, out of habit more than need. */

@@ -8,11 +8,6 @@
 #include <pthread.h>
 #include <string.h>
 
-struct instant {
-    uint64_t ticks, cpu_ns, wall_ns;
-    struct waiting waiting;
-};
-
 /* One thread's part of a batch. */
 struct lane {
     struct prepared *prepared;
@@ -32,26 +27,6 @@ uint64_t scale(uint64_t a, uint64_t b, uint64_t c) {
     return c == 0 ? 0 : (uint64_t)(((unsigned __int128)a * b + c / 2) / c);
 }
 
-/* At the end of a system call the kernel likes to let another thread run. So the CPU clock and what it says
- * of waiting are read outside of the two others, and what happens at their ends is in no number. */
-static struct instant begin(const struct clock *clock) {
-    struct instant instant;
-    instant.waiting = clock->waiting();
-    instant.cpu_ns = clock->thread_cpu_ns();
-    instant.wall_ns = clock->wall_ns();
-    instant.ticks = clock->ticks();
-    return instant;
-}
-
-static struct instant end(const struct clock *clock) {
-    struct instant instant;
-    instant.ticks = clock->ticks();
-    instant.wall_ns = clock->wall_ns();
-    instant.cpu_ns = clock->thread_cpu_ns();
-    instant.waiting = clock->waiting();
-    return instant;
-}
-
 static bool connection(struct lane *lane, struct spans *spans) {
     return pair_connection(lane->pair, &lane->prepared->wanted, lane->limits->split, spans, NULL,
                            &lane->fault);
@@ -60,7 +35,7 @@ static bool connection(struct lane *lane, struct spans *spans) {
 static bool counted_handshakes(struct lane *lane) {
     const struct clock *clock = lane->prepared->backend->clock;
     const struct limits *limits = lane->limits;
-    lane->start = begin(clock);
+    lane->start = instant_begin(clock);
     uint64_t wall = lane->start.wall_ns;
     while (lane->handshakes < limits->max_handshakes &&
            (lane->handshakes < limits->min_handshakes || lane->handshakes == 0 ||
@@ -70,7 +45,7 @@ static bool counted_handshakes(struct lane *lane) {
         lane->handshakes++;
         wall = clock->wall_ns();
     }
-    lane->end = end(clock);
+    lane->end = instant_end(clock);
     return true;
 }
 
@@ -80,9 +55,9 @@ static void run_lane(void *argument) {
     struct lane *lane = argument;
     const struct clock *clock = lane->prepared->backend->clock;
     struct spans first = {0};
-    struct instant token = begin(clock);
+    struct instant token = instant_begin(clock);
     lane->good = connection(lane, &first);
-    struct instant after = end(clock);
+    struct instant after = instant_end(clock);
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         lane->first_ns[role] =
             scale(after.cpu_ns - token.cpu_ns, first.ticks[SPAN_HANDSHAKE][role], after.ticks - token.ticks);
@@ -108,18 +83,12 @@ static void add(const struct lane *lane, struct batch *out) {
     }
 }
 
-static struct stay stay_of(const struct lane *lane) {
-    return (struct stay){.wall_ns = lane->end.wall_ns - lane->start.wall_ns,
-                         .cpu_ns = lane->end.cpu_ns - lane->start.cpu_ns,
-                         .waiting = waiting_between(&lane->start.waiting, &lane->end.waiting)};
-}
-
 /* Threads start together and end each with its own last handshake, so rates are added, not times. */
 static void combine(const struct lane *lanes, unsigned count, unsigned cpus, bool split, struct batch *out) {
     struct stay stays[THREADS_MAX];
     double rate = 0;
     for (unsigned i = 0; i < count; i++) {
-        stays[i] = stay_of(&lanes[i]);
+        stays[i] = stay_between(&lanes[i].start, &lanes[i].end);
         add(&lanes[i], out);
         rate += stays[i].wall_ns == 0 ? 0 : (double)lanes[i].handshakes / (double)stays[i].wall_ns;
     }
@@ -171,7 +140,7 @@ static bool run_alone(struct prepared *prepared, const struct limits *limits, st
         return false;
     }
     out->alone_handshakes = lane.handshakes;
-    struct stay stay = stay_of(&lane);
+    struct stay stay = stay_between(&lane.start, &lane.end);
     out->alone_elapsed_ns = stay.wall_ns;
     out->alone_others_ns = others_ns(&stay, 1, 1);
     return true;

@@ -4,14 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const protocols[] = {[TLS_1_2] = "TLSv1.2",
-                                        [TLS_1_3] = "TLSv1.3",
-                                        [PROTOCOL_DEFAULT] = "default",
-                                        [BFE_0RTT] = "BFE-0RTT-1",
-                                        [QUIC_V1] = "QUICv1"};
+static const char *const protocols[] = {
+    [TLS_1_2] = "TLSv1.2", [TLS_1_3] = "TLSv1.3",   [PROTOCOL_DEFAULT] = "default", [BFE_0RTT] = "BFE-0RTT-1",
+    [QUIC_V1] = "QUICv1",  [DTLS_1_2] = "DTLSv1.2", [DTLS_1_3] = "DTLSv1.3"};
 static const char *const methods[] = {
-    [METHOD_RSA] = "RSA",     [METHOD_DHE] = "DHE",         [METHOD_ECDHE] = "ECDHE",
-    [METHOD_MLKEM] = "MLKEM", [METHOD_DEFAULT] = "default", [METHOD_BFE] = "BFE"};
+    [METHOD_RSA] = "RSA",         [METHOD_DHE] = "DHE", [METHOD_ECDHE] = "ECDHE", [METHOD_MLKEM] = "MLKEM",
+    [METHOD_DEFAULT] = "default", [METHOD_BFE] = "BFE", [METHOD_PSK] = "PSK"};
 static const char *const key_types[] = {[KEY_RSA] = "RSA",
                                         [KEY_RSA_PSS] = "RSA-PSS",
                                         [KEY_ECDSA] = "ECDSA",
@@ -20,7 +18,8 @@ static const char *const key_types[] = {[KEY_RSA] = "RSA",
                                         [KEY_ML_DSA_44] = "ML-DSA-44",
                                         [KEY_ML_DSA_65] = "ML-DSA-65",
                                         [KEY_ML_DSA_87] = "ML-DSA-87",
-                                        [KEY_BFE] = "BFE"};
+                                        [KEY_BFE] = "BFE",
+                                        [KEY_PSK] = "PSK"};
 static const char *const ciphers[] = {[AES_128_GCM] = "AES-128-GCM",
                                       [AES_256_GCM] = "AES-256-GCM",
                                       [CHACHA20_POLY1305] = "CHACHA20-POLY1305",
@@ -38,6 +37,8 @@ static const char *const resumptions[] = {[RESUME_NONE] = "none",
 static const char *const ticket_words[] = {[TICKETS_NONE] = "none", [TICKETS_DEFAULT] = "default"};
 static const char *const sharings[] = {
     [CONTEXT_SHARED] = "shared", [CONTEXT_THREAD] = "thread", [CONTEXT_CONNECTION] = "connection"};
+static const char *const trust_stores[] = {
+    [TRUST_FILE] = "file", [TRUST_FOLDER] = "folder", [TRUST_P11_KIT] = "p11-kit"};
 static const char *const roles[] = {
     [ROLES_BOTH] = "both", [ROLES_CLIENT] = "client", [ROLES_SERVER] = "server"};
 
@@ -98,6 +99,10 @@ bool sharing_from_name(const char *name, enum sharing *out) {
     FIND(name, sharings, enum sharing, out);
 }
 
+bool trust_store_from_name(const char *name, enum trust_store *out) {
+    FIND(name, trust_stores, enum trust_store, out);
+}
+
 bool roles_from_name(const char *name, enum roles *out) {
     FIND(name, roles, enum roles, out);
 }
@@ -106,7 +111,7 @@ static bool key_type_from_name(const char *name, enum key_type *out) {
     FIND(name, key_types, enum key_type, out);
 }
 
-/* "RSA", "BFE", or a method and the certificate's key with a hyphen between. */
+/* "RSA", "BFE", "PSK", or a method and the certificate's key with a hyphen between. */
 bool key_exchange_from_name(const char *name, enum method *method, enum key_type *key_type) {
     *method = METHOD_RSA;
     *key_type = KEY_RSA;
@@ -117,11 +122,17 @@ bool key_exchange_from_name(const char *name, enum method *method, enum key_type
         *key_type = KEY_BFE;
         return true;
     }
+    if (strcmp(name, methods[METHOD_PSK]) == 0) {
+        *method = METHOD_PSK;
+        *key_type = KEY_PSK;
+        return true;
+    }
     for (size_t i = METHOD_DHE; i <= METHOD_DEFAULT; i++) {
         size_t length = strlen(methods[i]);
         if (strncmp(name, methods[i], length) == 0 && name[length] == '-') {
             *method = (enum method)i;
-            return key_type_from_name(name + length + 1, key_type) && *key_type != KEY_BFE;
+            return key_type_from_name(name + length + 1, key_type) && *key_type != KEY_BFE &&
+                   (*key_type != KEY_PSK || i == METHOD_DHE || i == METHOD_ECDHE);
         }
     }
     return false;
@@ -129,7 +140,7 @@ bool key_exchange_from_name(const char *name, enum method *method, enum key_type
 
 const char *key_exchange_name(enum method method, enum key_type key_type) {
     static char text[64];
-    if (method == METHOD_RSA || method == METHOD_BFE)
+    if (method == METHOD_RSA || method == METHOD_BFE || method == METHOD_PSK)
         return method_name(method);
     snprintf(text, sizeof text, "%s-%s", method_name(method), key_type_name(key_type));
     return text;

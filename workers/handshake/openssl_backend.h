@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "material.h"
 #include "openssl_compat.h"
+#include "steps.h"
 
 struct context {
     struct tls_case tls_case;
@@ -20,6 +21,7 @@ struct context {
     X509 *trust_anchor;            /* that the chain leads to; NULL: nothing is verified */
     struct material ocsp_response; /* empty: nothing is stapled */
     SSL_SESSION *session;          /* that resumptions offer */
+    unsigned char psk[PSK_BYTES];  /* of cases that have one */
 };
 
 struct side {
@@ -54,7 +56,20 @@ bool openssl_suite_name(const struct tls_case *tls_case, char *out, size_t size)
 
 bool openssl_pipe_start(void);
 /* NULL: out of memory. `end` has to outlive it. */
-BIO *openssl_pipe_new(struct pipe_end *end);
+BIO *openssl_pipe_new(struct pipe_end *end, bool of_datagrams);
+
+/* --- openssl_dtls.c; boring_dtls.c --- */
+
+void openssl_dtls_configure(SSL_CTX *ctx);
+bool openssl_dtls_open(SSL *ssl);
+
+/* --- openssl_psk.c --- */
+
+bool openssl_load_psk(struct context *context, struct fault *fault);
+/* The configuration borrows the context. */
+void openssl_use_psk(struct context *context, SSL_CTX *ctx, enum role role);
+/* What a side negotiated in the place of certificates; false and a fault where it is not the case's. */
+bool openssl_proves_psk(const struct side *side, struct negotiated *out, struct fault *fault);
 
 /* --- openssl_fips.c --- */
 
@@ -80,6 +95,8 @@ bool openssl_configure_resumption(struct context *context, struct fault *fault);
 
 /* Checks that the files are the case's, and keeps of them what handshakes are compared with. */
 bool openssl_load_expected(struct context *context, struct fault *fault);
+/* Reads what the server staples, if anything. */
+bool openssl_load_ocsp(struct context *context, struct fault *fault);
 /* Gives a role's configuration its certificates, key, DH parameters and trust anchors. */
 bool openssl_load_role(struct context *context, SSL_CTX *ctx, enum role role, struct fault *fault);
 

@@ -95,8 +95,8 @@ const char *compat_cpu_features(void) {
     return OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS);
 }
 
-SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library) {
-    return SSL_CTX_new_ex(library, NULL, TLS_method());
+SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library, bool dtls) {
+    return SSL_CTX_new_ex(library, NULL, dtls ? DTLS_method() : TLS_method());
 }
 
 X509 *compat_read_certificate(BIO *pem, OSSL_LIB_CTX *library) {
@@ -191,9 +191,9 @@ const char *compat_cpu_features(void) {
     return NULL;
 }
 
-SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library) {
+SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library, bool dtls) {
     (void)library;
-    return SSL_CTX_new(TLS_method());
+    return SSL_CTX_new(dtls ? DTLS_method() : TLS_method());
 }
 
 X509 *compat_read_certificate(BIO *pem, OSSL_LIB_CTX *library) {

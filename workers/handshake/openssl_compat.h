@@ -80,7 +80,7 @@ const char *compat_cpu_features(void);
 
 /* A context, or a file's next object, made with the library context's algorithms. NULL: see the error queue.
  */
-SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library);
+SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library, bool dtls);
 X509 *compat_read_certificate(BIO *pem, OSSL_LIB_CTX *library);
 EVP_PKEY *compat_read_key(BIO *pem, pem_password_cb *password, OSSL_LIB_CTX *library);
 

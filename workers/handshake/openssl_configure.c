@@ -36,8 +36,10 @@ static bool set_groups(SSL_CTX *ctx, const struct tls_case *c, enum role role, s
     const char *share = openssl_group_name(retried_group(c->group));
     bool retried_client = c->hello_retry && role == ROLE_CLIENT;
     char list[LIST_MAX] = "";
-    if (group == NULL || (is_ffdhe(c->group) && c->protocol == TLS_1_2 && !OPENSSL_HAS_PROVIDERS))
+    if (group == NULL || (is_ffdhe(c->group) && case_has_tls_1_2(c) && !OPENSSL_HAS_PROVIDERS))
         group = "P-256"; /* 1.1.1 takes no ffdhe name here, and needs none for TLS 1.2 */
+    if (c->method == METHOD_PSK && role == ROLE_SERVER && COMPAT_PREFER_NO_DHE_KEX == 0)
+        group = "P-384"; /* which no client offers: see openssl_configure_resumption */
     if (retried_client)
         append(list, share);
     append(list, group);
@@ -50,8 +52,12 @@ static bool set_groups(SSL_CTX *ctx, const struct tls_case *c, enum role role, s
 }
 
 static bool force(SSL_CTX *ctx, const struct tls_case *c, enum role role, struct fault *fault) {
-    uint16_t wire_version = c->protocol == TLS_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
-    const char *signature = c->method == METHOD_RSA ? "rsa_pkcs1_sha256" : case_signature(c);
+    uint16_t wire_version = c->protocol == TLS_1_3    ? TLS1_3_VERSION
+                            : c->protocol == DTLS_1_2 ? DTLS1_2_VERSION
+                                                      : TLS1_2_VERSION;
+    /* Where nothing is signed, a client lists one all the same. */
+    const char *signature =
+        c->method == METHOD_RSA || case_has_psk(c) ? "rsa_pkcs1_sha256" : case_signature(c);
     char suite[64];
     compat_allow_weak(ctx); /* RSA-1024, DH-1024 and P-192 are wanted here */
     SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);
@@ -79,14 +85,16 @@ static bool set_resumption(SSL_CTX *ctx, const struct tls_case *c, enum role rol
                                                                       : SSL_SESS_CACHE_OFF);
     if (c->resumption == RESUME_NONE || c->resumption == RESUME_SESSION_ID)
         SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
-    if (c->resumption == RESUME_PSK)
+    if (c->resumption == RESUME_PSK || c->method == METHOD_PSK)
         SSL_CTX_set_options(ctx, COMPAT_PSK_KE);
     if (c->early_data_bytes > 0 && !c->anti_replay)
         SSL_CTX_set_options(ctx, COMPAT_NO_ANTI_REPLAY);
     if (role == ROLE_CLIENT && c->resumption != RESUME_NONE)
         compat_keep_sessions(ctx);
     SSL_CTX_set_timeout(ctx, ONE_WEEK_S);
-    if (SSL_CTX_set_session_id_context(ctx, name, sizeof name - 1) != 1 ||
+    /* A client's external key of TLS 1.3 is a session without this context, which must then have none. */
+    bool named = role == ROLE_SERVER || !case_has_psk(c);
+    if ((named && SSL_CTX_set_session_id_context(ctx, name, sizeof name - 1) != 1) ||
         SSL_CTX_set_num_tickets(ctx, tls_1_3_tickets ? 1 : 0) != 1 ||
         !compat_allow_early_data(ctx, c->early_data_bytes))
         return openssl_fault(fault, FAULT_ERROR, "resumption can't be set up");
@@ -126,7 +134,8 @@ static bool set_ocsp(SSL_CTX *ctx, struct context *context, enum role role, stru
 SSL_CTX *openssl_configure(struct context *context, enum role role, struct fault *fault) {
     const struct tls_case *c = &context->tls_case;
     bool defaults = c->protocol == PROTOCOL_DEFAULT;
-    SSL_CTX *ctx = compat_ctx_new(context->library);
+    step_begin(STEP_CONTEXT);
+    SSL_CTX *ctx = compat_ctx_new(context->library, case_is_dtls(c));
     if (ctx == NULL) {
         openssl_fault(fault, FAULT_ERROR, "no SSL_CTX");
         return NULL;
@@ -139,6 +148,10 @@ SSL_CTX *openssl_configure(struct context *context, enum role role, struct fault
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
     if (role == ROLE_SERVER && c->client_authentication)
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    if (case_is_dtls(c))
+        openssl_dtls_configure(ctx);
+    if (case_has_psk(c))
+        openssl_use_psk(context, ctx, role);
     bool good = set_ocsp(ctx, context, role, fault);
     if (good && !defaults)
         good = (c->tickets == TICKETS_DEFAULT || set_resumption(ctx, c, role, fault)) &&

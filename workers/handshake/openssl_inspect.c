@@ -11,9 +11,15 @@ static const char *protocol_of(SSL *ssl) {
         return protocol_name(TLS_1_2);
     case TLS1_3_VERSION:
         return protocol_name(TLS_1_3);
+    case DTLS1_2_VERSION:
+        return protocol_name(DTLS_1_2);
     default:
         return SSL_get_version(ssl);
     }
+}
+
+static bool is_1_2(SSL *ssl) {
+    return SSL_version(ssl) == TLS1_2_VERSION || SSL_version(ssl) == DTLS1_2_VERSION;
 }
 
 static const char *cipher_of(const SSL_CIPHER *cipher) {
@@ -69,7 +75,7 @@ static const char *group_of_share(struct side *side, EVP_PKEY *share) {
 /* The client's view is the server's ephemeral public key as it came over the wire. With ML-KEM there is no
  * such key but a ciphertext, and the library's word has to do; that there was one at all in a resumption is
  * then read off the ServerHello. */
-static const char *group_of_client(struct side *side, bool resumed) {
+static const char *group_of_client(struct side *side, bool with_key) {
     EVP_PKEY *share = NULL;
     if (compat_peer_share(side->ssl, &share)) {
         const char *word = group_of_share(side, share);
@@ -77,28 +83,32 @@ static const char *group_of_client(struct side *side, bool resumed) {
         return word;
     }
     const char *word = openssl_group_word(compat_group_name(side->ssl));
-    bool encapsulated = is_hybrid(side->context->tls_case.group) || is_mlkem(side->context->tls_case.group);
-    return resumed && (!encapsulated || side->context->tls_case.resumption != RESUME_PSK_DHE) ? "-" : word;
+    const struct tls_case *c = &side->context->tls_case;
+    bool encapsulated = is_hybrid(c->group) || is_mlkem(c->group);
+    bool exchanges = c->resumption == RESUME_PSK_DHE || (case_has_psk(c) && c->method != METHOD_PSK);
+    return with_key && (!encapsulated || !exchanges) ? "-" : word;
 }
 
 /* The server forgets its DH key in TLS 1.2, and then can't tell its group. In a resumption its library goes
  * on telling the session's first group, so that the client's share has to show that there was an exchange. */
-static const char *group_of_server(struct side *side, const SSL_CIPHER *cipher, bool resumed) {
+static const char *group_of_server(struct side *side, const SSL_CIPHER *cipher, bool with_key) {
     EVP_PKEY *share = NULL;
-    if (resumed && !compat_peer_share(side->ssl, &share))
+    int kx = SSL_CIPHER_get_kx_nid(cipher);
+    if (with_key && !compat_peer_share(side->ssl, &share))
         return "-";
     EVP_PKEY_free(share);
-    return SSL_CIPHER_get_kx_nid(cipher) == NID_kx_dhe ? NULL
-                                                       : openssl_group_word(compat_group_name(side->ssl));
+    return kx == NID_kx_dhe || kx == NID_kx_dhe_psk ? NULL : openssl_group_word(compat_group_name(side->ssl));
 }
 
-static const char *group_of(struct side *side, const SSL_CIPHER *cipher, bool resumed) {
-    if (SSL_CIPHER_get_kx_nid(cipher) == NID_kx_rsa || (resumed && SSL_version(side->ssl) == TLS1_2_VERSION))
+/* `with_key`: the secrets are a pre-shared key's, be it a resumption's or, in TLS 1.3, an external one. */
+static const char *group_of(struct side *side, const SSL_CIPHER *cipher, bool with_key) {
+    int kx = SSL_CIPHER_get_kx_nid(cipher);
+    if (kx == NID_kx_rsa || kx == NID_kx_psk || (with_key && is_1_2(side->ssl)))
         return "-";
     if (COMPAT_ALWAYS_EXCHANGES)
         return openssl_group_word(compat_group_name(side->ssl));
-    return side->role == ROLE_CLIENT ? group_of_client(side, resumed)
-                                     : group_of_server(side, cipher, resumed);
+    return side->role == ROLE_CLIENT ? group_of_client(side, with_key)
+                                     : group_of_server(side, cipher, with_key);
 }
 
 /* NULL: the library does not tell what its own side signed with, and the peer's view stands alone. */
@@ -215,7 +225,9 @@ bool openssl_counts_tickets(const struct side *side) {
 bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fault) {
     SSL *ssl = side->ssl;
     const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
-    bool resumed = SSL_session_reused(ssl);
+    bool with_key = SSL_session_reused(ssl);
+    /* The library says so of an external key of TLS 1.3, too. The ClientHello tells which it was (pair.c). */
+    bool resumed = with_key && !(case_has_psk(&side->context->tls_case) && !is_1_2(ssl));
     /* A resumed session still holds the certificate of its first handshake, which this one did not show. */
     X509 *servers = resumed                     ? NULL
                     : side->role == ROLE_CLIENT ? compat_peer_certificate(ssl)
@@ -224,16 +236,18 @@ bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fa
         return openssl_fault(fault, FAULT_ERROR, "the handshake left no cipher");
     out->protocol = protocol_of(ssl);
     out->cipher = cipher_of(cipher);
-    out->group = group_of(side, cipher, resumed);
+    out->group = group_of(side, cipher, with_key);
     out->signature = signature_of(ssl, side->role, cipher, servers);
     out->resumed = resumed;
-    if (SSL_version(ssl) == TLS1_2_VERSION)
+    if (is_1_2(ssl))
         out->extended_master_secret = (int)SSL_get_extms_support(ssl);
     out->early_data_bytes = compat_early_data_accepted(ssl) ? (long)side->early_data_bytes : 0;
     if (side->role == ROLE_CLIENT || openssl_counts_tickets(side))
         out->tickets = side->tickets;
     if (resumed)
         return true;
+    if (case_has_psk(&side->context->tls_case))
+        return openssl_proves_psk(side, out, fault);
     return side->role == ROLE_CLIENT ? client_saw(side, servers, out, fault)
                                      : server_saw(side, servers, out, fault);
 }

@@ -4,7 +4,6 @@
 
 #include "material.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* A curve that this build lacks shows only when a key on it is parsed. */
@@ -85,7 +84,7 @@ static bool check_key(const struct context *c, X509 *certificate, struct fault *
 
 /* The client shows the server's certificate as its own. */
 static bool has_certificate(const struct context *c, enum role role) {
-    return role == ROLE_SERVER || c->tls_case.client_authentication;
+    return !case_has_psk(&c->tls_case) && (role == ROLE_SERVER || c->tls_case.client_authentication);
 }
 
 /* With default settings the library may refuse what it thinks weak: that is its answer to the case. */
@@ -213,10 +212,14 @@ static bool check_custom_dh(struct context *c, struct fault *fault) {
 
 bool openssl_load_expected(struct context *c, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
-    return check_certificates(c, fault) && (!t->verification || check_trust_anchors(c, fault)) &&
-           (t->group != GROUP_CUSTOM_DH || check_custom_dh(c, fault)) &&
-           (strcmp(t->ocsp_response, "-") == 0 ||
-            material_read(c->folder, t->ocsp_response, &c->ocsp_response, fault));
+    return (case_has_psk(t) ? openssl_load_psk(c, fault) : check_certificates(c, fault)) &&
+           (!t->verification || check_trust_anchors(c, fault)) &&
+           (t->group != GROUP_CUSTOM_DH || check_custom_dh(c, fault));
+}
+
+bool openssl_load_ocsp(struct context *c, struct fault *fault) {
+    const char *name = c->tls_case.ocsp_response;
+    return strcmp(name, "-") == 0 || material_read(c->folder, name, &c->ocsp_response, fault);
 }
 
 /* --- What a role works with. --- */
@@ -267,19 +270,25 @@ static bool use_dh(const struct context *c, SSL_CTX *ctx, struct fault *fault) {
     return good || openssl_fault(fault, FAULT_ERROR, "the DH parameters can't be used");
 }
 
-/* From the file, as applications do it. */
+/* From the file or its folder, as applications do it. Of a folder nothing is read before a chain is verified.
+ */
 static bool use_trust_anchors(const struct context *c, SSL_CTX *ctx, struct fault *fault) {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", c->folder, c->tls_case.trust_anchors_file) >= (int)sizeof path)
-        return fault_set(fault, FAULT_ERROR, "the material folder's path is too long");
-    return SSL_CTX_load_verify_locations(ctx, path, NULL) == 1 ||
+    bool is_file = c->tls_case.trust_store == TRUST_FILE;
+    if (!trust_path(c->folder, &c->tls_case, path, fault))
+        return false;
+    return SSL_CTX_load_verify_locations(ctx, is_file ? path : NULL, is_file ? NULL : path) == 1 ||
            openssl_fault(fault, FAULT_ERROR, "the trust anchors can't be loaded");
 }
 
 bool openssl_load_role(struct context *c, SSL_CTX *ctx, enum role role, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
-    bool dh = t->group == GROUP_CUSTOM_DH || (is_ffdhe(t->group) && t->protocol == TLS_1_2);
-    return (!has_certificate(c, role) || (use_certificates(c, ctx, fault) && use_key(c, ctx, fault))) &&
-           (role == ROLE_CLIENT || !dh || use_dh(c, ctx, fault)) &&
-           (!case_verifies(t, role == ROLE_CLIENT) || use_trust_anchors(c, ctx, fault));
+    bool dh = t->group == GROUP_CUSTOM_DH || (is_ffdhe(t->group) && case_has_tls_1_2(t));
+    step_begin(STEP_KEYS);
+    bool good = (!has_certificate(c, role) || (use_certificates(c, ctx, fault) && use_key(c, ctx, fault))) &&
+                (role == ROLE_CLIENT || !dh || use_dh(c, ctx, fault));
+    step_begin(STEP_TRUST);
+    good = good && (!case_verifies(t, role == ROLE_CLIENT) || use_trust_anchors(c, ctx, fault));
+    step_begin(STEP_CONTEXT);
+    return good;
 }

@@ -80,10 +80,17 @@ bool openssl_suite_name(const struct tls_case *c, char *out, size_t size) {
     static const char *const new[] = {[AES_128_GCM] = "TLS_AES_128_GCM_SHA256",
                                       [AES_256_GCM] = "TLS_AES_256_GCM_SHA384",
                                       [CHACHA20_POLY1305] = "TLS_CHACHA20_POLY1305_SHA256"};
+    static const char *const psk[] = {
+        [AES_128_GCM] = "PSK-AES128-GCM-SHA256",       [AES_256_GCM] = "PSK-AES256-GCM-SHA384",
+        [CHACHA20_POLY1305] = "PSK-CHACHA20-POLY1305", [AES_128_CBC_SHA] = "PSK-AES128-CBC-SHA",
+        [AES_256_CBC_SHA] = "PSK-AES256-CBC-SHA",      [AES_128_CBC_SHA256] = "PSK-AES128-CBC-SHA256",
+        [AES_256_CBC_SHA384] = "PSK-AES256-CBC-SHA384"};
     const char *method = c->method == METHOD_DHE ? "DHE-" : "ECDHE-";
-    const char *key = is_rsa_key(c->key_type) ? "RSA-" : "ECDSA-";
-    bool bare = c->protocol == TLS_1_3 || c->method == METHOD_RSA;
-    int length = snprintf(out, size, "%s%s%s", bare ? "" : method, bare ? "" : key,
-                          c->protocol == TLS_1_3 ? new[c->cipher] : old[c->cipher]);
+    const char *key = case_has_psk(c) ? "" : is_rsa_key(c->key_type) ? "RSA-" : "ECDSA-";
+    const char *rest = c->protocol == TLS_1_3 ? new[c->cipher]
+                       : case_has_psk(c)      ? psk[c->cipher]
+                                              : old[c->cipher];
+    bool bare = c->protocol == TLS_1_3 || c->method == METHOD_RSA || c->method == METHOD_PSK;
+    int length = snprintf(out, size, "%s%s%s", bare ? "" : method, bare ? "" : key, rest);
     return length > 0 && (size_t)length < size;
 }

@@ -1,6 +1,7 @@
 /* The options: each is a word and its value. */
 #include "options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { BURN_MOST_PPM = 50000, SOCKET_MOST = 1023 };
@@ -32,6 +33,12 @@ static bool parse_cpus(const char *text, cpu_set_t *set) {
     return text[-1] == '\0';
 }
 
+/* Two numbers of at most 18 digits, with a comma between. */
+static bool parse_instant(const char *text, unsigned long long *cpu_ns, unsigned long long *wall_ns) {
+    int length = 0;
+    return sscanf(text, "%18llu,%18llu%n", cpu_ns, wall_ns, &length) == 2 && text[length] == '\0';
+}
+
 static const char *parse_option(const char *name, const char *value, bool takes_settings,
                                 struct options *out) {
     unsigned number;
@@ -47,6 +54,10 @@ static const char *parse_option(const char *name, const char *value, bool takes_
         if (!parse_all(value, BURN_MOST_PPM, &out->burn_ppm))
             return "--burn takes parts per million, at most 50000";
         out->burns = true;
+    } else if (strcmp(name, "--start") == 0) {
+        if (!parse_instant(value, &out->before_cpu_ns, &out->before_wall_ns))
+            return "--start takes two clocks with a comma between";
+        out->is_started = true;
     } else if (strcmp(name, "--cpus") == 0) {
         if (!parse_cpus(value, &out->cpu_set))
             return "--cpus takes numbers with commas between";

@@ -12,6 +12,8 @@ struct options {
     cpu_set_t cpu_set;    /* of `cpus` */
     int peer;             /* socket to a worker with the other role, or -1 */
     bool burns;
+    bool is_started;                                  /* by another process of this program, which times it */
+    unsigned long long before_cpu_ns, before_wall_ns; /* of that process's clocks, right before execve */
     unsigned burn_ppm;
 };
 

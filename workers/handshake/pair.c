@@ -18,6 +18,7 @@ struct pair *pair_new(const struct backend *backend, struct context *context, co
     pair->tls_case = tls_case;
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         pair->wires[role].counts_records = counts_records;
+        pair->wires[role].reads_dtls = case_is_dtls(tls_case);
         pair->sent[role].wire = &pair->wires[role];
     }
     if (tls_case->transfer_bytes == 0)
@@ -289,12 +290,26 @@ static bool prove_session(const struct client_hello *client, const struct server
 
 static bool prove_psk(const struct server_hello *server, bool key_share, struct fault *fault) {
     if (!server->pre_shared_key)
-        return fault_set(fault, FAULT_MISMATCH,
-                         "resumed: wanted true, the ServerHello takes no pre-shared key");
+        return fault_set(fault, FAULT_MISMATCH, "pre_shared_key: wanted one, the ServerHello takes none");
     if (server->key_share != key_share)
         return fault_set(fault, FAULT_MISMATCH, "key_share: wanted %s, the ServerHello has %s",
                          key_share ? "one" : "none", server->key_share ? "one" : "none");
     return true;
+}
+
+static bool is_1_2(const char *protocol) {
+    return strcmp(protocol, protocol_name(TLS_1_2)) == 0 || strcmp(protocol, protocol_name(DTLS_1_2)) == 0;
+}
+
+/* An external key has a name in the clear, where a resumption has a ticket. TLS 1.2 has it in a later
+ * message, which backends compare. */
+static bool prove_external(const struct tls_case *c, const struct client_hello *client,
+                           const struct server_hello *server, struct fault *fault) {
+    const struct session_id *named = &client->psk_identity;
+    if (named->length != strlen(PSK_IDENTITY) || memcmp(named->bytes, PSK_IDENTITY, named->length) != 0)
+        return fault_set(fault, FAULT_MISMATCH, "psk_identity: wanted %s, the ClientHello has %s",
+                         PSK_IDENTITY, named->length == 0 ? "none" : "another");
+    return prove_psk(server, c->method != METHOD_PSK, fault);
 }
 
 /* What the bytes prove (wire.h). */
@@ -308,8 +323,10 @@ static bool prove_wire(const struct evidence *evidence, const struct tls_case *c
         return fault_set(fault, FAULT_ERROR, "the client's first message is no ClientHello");
     if (!wire_server_hello(&evidence->wires[ROLE_SERVER], &server))
         return fault_set(fault, FAULT_ERROR, "the server's first message is no ServerHello");
+    if (case_is_dtls(c) && !server.cookie)
+        return fault_set(fault, FAULT_MISMATCH, "cookie: wanted one, the server asked for none");
     out->hello_retry = server.hello_retry;
-    if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_2)) == 0) {
+    if (out->protocol != NULL && is_1_2(out->protocol)) {
         out->encrypt_then_mac = server.encrypt_then_mac;
         if (out->extended_master_secret < 0) /* the library does not tell; a server agrees by its hello */
             out->extended_master_secret = server.extended_master_secret;
@@ -317,11 +334,13 @@ static bool prove_wire(const struct evidence *evidence, const struct tls_case *c
     out->key_shares = (int)client.key_shares;
     if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_3)) == 0)
         out->tickets = evidence->tickets;
+    if (case_has_psk(c) && case_has_tls_1_3(c))
+        return prove_external(c, &client, &server, fault);
     if (!wanted->resumed)
         return true;
-    if (c->protocol == TLS_1_2 && evidence->wires[ROLE_SERVER].counts_records)
+    if (case_has_tls_1_2(c) && evidence->wires[ROLE_SERVER].counts_records)
         out->tickets = server.new_ticket;
-    if (c->protocol == TLS_1_2)
+    if (case_has_tls_1_2(c))
         return prove_session(&client, &server, c->resumption == RESUME_TICKET, fault);
     return prove_psk(&server, c->resumption == RESUME_PSK_DHE, fault);
 }

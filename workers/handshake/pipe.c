@@ -44,7 +44,9 @@ size_t pipe_write_datagram(struct pipe *pipe, const void *data, uint16_t length)
     memcpy(pipe->bytes + pipe->end + sizeof length, data, length);
     pipe->end += sizeof length + length;
     pipe->written += length;
-    if (pipe->wire != NULL)
+    if (pipe->wire != NULL && pipe->wire->reads_dtls)
+        wire_feed_dtls(pipe->wire, data, length);
+    else if (pipe->wire != NULL)
         wire_datagram(pipe->wire);
     return length;
 }

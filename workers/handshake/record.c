@@ -235,6 +235,84 @@ void record_path(FILE *out, const char *id, const struct path_result *r) {
     end(&json);
 }
 
+static void numbers_if(struct json *json, const char *key, bool known, const uint64_t *values,
+                       uint64_t count) {
+    if (known)
+        json_numbers(json, key, values, count);
+    else
+        json_null(json, key);
+}
+
+void record_age(FILE *out, const char *id, const struct aged *aged) {
+    struct json json = begin(out, "age");
+    json_text(&json, "id", id);
+    json_numbers(&json, "connections", aged->connections, aged->points);
+    json_numbers(&json, "thread_cpu_ns", aged->thread_cpu_ns, aged->points);
+    json_numbers(&json, "cpu_ns", aged->cpu_ns, aged->points);
+    json_numbers(&json, "others_ns", aged->others_ns, aged->points);
+    numbers_if(&json, "heap_bytes", aged->has_heap, aged->heap_bytes, aged->points);
+    numbers_if(&json, "heap_blocks", aged->has_heap, aged->heap_blocks, aged->points);
+    numbers_if(&json, "resident_bytes", aged->has_resident, aged->resident_bytes, aged->points);
+    end(&json);
+}
+
+/* Of each process; null where a process can't tell, as then none of the same program can. */
+static void of_each(struct json *json, const char *key, bool known, const struct start *start,
+                    uint64_t (*value)(const struct started *started, int index), int index) {
+    uint64_t values[START_PROCESSES_MAX];
+    for (uint64_t i = 0; known && i < start->processes; i++)
+        values[i] = value(&start->each[i], index);
+    numbers_if(json, key, known, values, start->processes);
+}
+
+/* What a backend does not divide is the context's, if it divides a set-up at all. */
+static uint64_t sum_of(const uint64_t by_step[STEPS], int step) {
+    uint64_t sum = 0;
+    for (int each = 0; each < STEPS; each++)
+        sum +=
+            step == STEPS || each == step || (each == STEP_SETUP && step == STEP_CONTEXT) ? by_step[each] : 0;
+    return sum;
+}
+static uint64_t cpu_of(const struct started *started, int step) {
+    return sum_of(started->times.cpu_ns, step);
+}
+static uint64_t wall_of(const struct started *started, int step) {
+    return sum_of(started->times.wall_ns, step);
+}
+static uint64_t bytes_of(const struct started *started, int index) {
+    return index == 0 ? started->read_bytes : index == 1 ? started->resident_bytes : started->heap_bytes;
+}
+
+void record_start(FILE *out, const char *id, const struct start *start) {
+    static const struct {
+        const char *name;
+        int step;
+        bool of_setup;
+    } rows[] = {{"total", STEPS, false},
+                {"load", STEP_LOAD, false},
+                {"library", STEP_LIBRARY, false},
+                {"context", STEP_CONTEXT, true},
+                {"keys", STEP_KEYS, true},
+                {"trust", STEP_TRUST, true},
+                {"handshake", STEP_HANDSHAKE, false}};
+    const struct started *first = &start->each[0];
+    struct json json = begin(out, "start");
+    char key[64];
+    json_text(&json, "id", id);
+    json_number(&json, "processes", start->processes);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bool known = !rows[i].of_setup || first->times.begun[STEP_CONTEXT];
+        snprintf(key, sizeof key, "%s_cpu_ns", rows[i].name);
+        of_each(&json, key, known, start, cpu_of, rows[i].step);
+        snprintf(key, sizeof key, "%s_wall_ns", rows[i].name);
+        of_each(&json, key, known, start, wall_of, rows[i].step);
+    }
+    of_each(&json, "read_bytes", first->has_read, start, bytes_of, 0);
+    of_each(&json, "resident_bytes", first->has_resident, start, bytes_of, 1);
+    of_each(&json, "heap_bytes", first->has_heap, start, bytes_of, 2);
+    end(&json);
+}
+
 void record_profile(FILE *out, const char *id, const struct profile *profile) {
     struct json json = begin(out, "profile");
     json_text(&json, "id", id);

@@ -2,6 +2,7 @@
  * don't begin with a dot, so that no request can name something outside the material folder. */
 #include "request.h"
 
+#include "request_age.h"
 #include "request_load.h"
 #include "request_path.h"
 #include "values.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 static const uint64_t HANDSHAKES_LIMIT = 1000000;
-static const uint64_t EXAMINED_LIMIT = 1000;
+static const uint64_t EXAMINED_LIMIT = 1000, PROCESSES_LIMIT = 1000;
 
 static bool store_protocol(struct request *r, const char *v) {
     return protocol_from_name(v, &r->tls_case.protocol);
@@ -80,7 +81,10 @@ static bool store_trust_anchors_file(struct request *r, const char *v) {
     return value_file(r->tls_case.trust_anchors_file, v);
 }
 static bool store_trust_anchors(struct request *r, const char *v) {
-    return value_whole(v, 1, TRUST_ANCHORS_MAX, &r->tls_case.trust_anchors);
+    return value_whole(v, 0, TRUST_ANCHORS_MAX, &r->tls_case.trust_anchors);
+}
+static bool store_trust_store(struct request *r, const char *v) {
+    return trust_store_from_name(v, &r->tls_case.trust_store);
 }
 static bool store_tickets(struct request *r, const char *v) {
     return tickets_from_name(v, &r->tls_case.tickets);
@@ -112,6 +116,9 @@ static bool store_split(struct request *r, const char *v) {
 static bool store_handshakes(struct request *r, const char *v) {
     return value_decimal(v, 1, EXAMINED_LIMIT, &r->handshakes);
 }
+static bool store_processes(struct request *r, const char *v) {
+    return value_decimal(v, 1, PROCESSES_LIMIT, &r->processes);
+}
 static bool store_profiled(struct request *r, const char *v) {
     return profiled_from_name(v, &r->of);
 }
@@ -133,7 +140,7 @@ static const char YES_NO[] = "yes or no";
 
 static const struct key setup_keys[] = {
     {"id", store_id, "a name"},
-    {"protocol", store_protocol, "TLSv1.2, TLSv1.3, BFE-0RTT-1 or default"},
+    {"protocol", store_protocol, "TLSv1.2, TLSv1.3, DTLSv1.2, DTLSv1.3, QUICv1, BFE-0RTT-1 or default"},
     {"key_exchange", store_key_exchange,
      "RSA, BFE, or DHE, ECDHE, MLKEM or default with - and RSA, RSA-PSS, ECDSA, Ed25519, Ed448 or ML-DSA-44, "
      "-65, "
@@ -158,7 +165,7 @@ static const struct key setup_keys[] = {
     {"threads", store_threads, "1 to 256"},
     {"verification", store_verification, YES_NO},
     {"trust_anchors_file", store_trust_anchors_file, FILE_NAME},
-    {"trust_anchors", store_trust_anchors, "1 to 500"},
+    {"trust_anchors", store_trust_anchors, "0 to 1000"},
     {"tickets", store_tickets, "none or default"},
     {"transfer_bytes", store_transfer_bytes, "0 to 16777216"},
     {"context", store_context, "shared, thread or connection"},
@@ -167,6 +174,7 @@ static const struct key setup_keys[] = {
     {"certificate_policies", store_certificate_policies, "0 to 50"},
     {"crl_distribution_points", store_crl_distribution_points, "0 to 50"},
     {"intermediate_bytes", store_intermediate_bytes, "0 to 8192"},
+    {"trust_store", store_trust_store, "file, folder or p11-kit"},
 };
 static const struct key run_keys[] = {
     {"id", store_id, "a name"},
@@ -178,6 +186,10 @@ static const struct key run_keys[] = {
 static const struct key examine_keys[] = {
     {"id", store_id, "a name"},
     {"handshakes", store_handshakes, "1 to 1000"},
+};
+static const struct key start_keys[] = {
+    {"id", store_id, "a name"},
+    {"processes", store_processes, "1 to 1000"},
 };
 static const struct key profile_keys[] = {
     {"id", store_id, "a name"},
@@ -196,19 +208,23 @@ static const struct verb_keys {
     [VERB_EXAMINE] = {"examine", examine_keys, COUNT(examine_keys)},
     [VERB_LOAD] = {"load", load_keys, COUNT(load_keys)},
     [VERB_PATH] = {"path", path_keys, COUNT(path_keys)},
+    [VERB_START] = {"start", start_keys, COUNT(start_keys)},
+    [VERB_AGE] = {"age", age_keys, COUNT(age_keys)},
     [VERB_PROFILE] = {"profile", profile_keys, COUNT(profile_keys)},
     [VERB_STOP] = {"stop", NULL, 0},
 };
 _Static_assert(COUNT(verbs) == VERB_STOP + 1, "every verb has its keys");
 
 /* The keys of a line so far: a bit each, by their place in the verb's table. */
-typedef uint32_t seen_keys;
+typedef uint64_t seen_keys;
 #define FITS(table) _Static_assert(COUNT(table) <= 8 * sizeof(seen_keys), #table " has more keys than bits")
 FITS(setup_keys);
 FITS(run_keys);
 FITS(examine_keys);
 FITS(load_keys);
 FITS(path_keys);
+FITS(start_keys);
+FITS(age_keys);
 FITS(profile_keys);
 
 static seen_keys bit(unsigned index) {
@@ -295,5 +311,7 @@ bool request_parse(const char *line, size_t length, struct request *out, char re
         return wrong(reason, "min_handshakes is above max_handshakes");
     if (out->verb == VERB_PATH && !path_is_bounded(&out->path_plan))
         return wrong(reason, "so many connections at this interval_ns begin for more than an hour");
+    if (out->verb == VERB_AGE && out->age_plan.points > out->age_plan.connections)
+        return wrong(reason, "points is above connections");
     return true;
 }

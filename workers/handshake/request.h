@@ -2,6 +2,7 @@
 #ifndef KEXBENCH_REQUEST_H
 #define KEXBENCH_REQUEST_H
 
+#include "age.h"
 #include "case.h"
 #include "load_plan.h"
 #include "measure.h"
@@ -10,7 +11,17 @@
 
 enum { LINE_MAX_BYTES = 4095 }; /* without the newline */
 
-enum verb { VERB_SETUP, VERB_RUN, VERB_EXAMINE, VERB_LOAD, VERB_PATH, VERB_PROFILE, VERB_STOP };
+enum verb {
+    VERB_SETUP,
+    VERB_RUN,
+    VERB_EXAMINE,
+    VERB_LOAD,
+    VERB_PATH,
+    VERB_START,
+    VERB_AGE,
+    VERB_PROFILE,
+    VERB_STOP
+};
 
 struct request {
     enum verb verb;
@@ -20,6 +31,8 @@ struct request {
     enum profiled of;           /* profile */
     struct load_plan load_plan; /* load */
     struct path_plan path_plan; /* path */
+    uint64_t processes;         /* start */
+    struct age_plan age_plan;   /* age */
 };
 
 /* `line` may hold any bytes. False: `reason` says which word is wrong and why. */

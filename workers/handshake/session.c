@@ -3,6 +3,7 @@
 
 #include "lines.h"
 #include "record.h"
+#include "start.h"
 
 #include <string.h>
 
@@ -12,6 +13,7 @@ struct state {
     int peer;
     FILE *out;
     struct prepared prepared;
+    char setup_line[LINE_MAX_BYTES + 1]; /* of the last one */
 };
 
 static void setup(struct state *s, const struct tls_case *tls_case) {
@@ -78,6 +80,30 @@ static void cross(struct state *s, const char *id, const struct path_plan *plan)
     path_free(&out);
 }
 
+static void begin_processes(struct state *s, const char *id, uint64_t processes) {
+    struct fault fault = {0};
+    struct start out;
+    if (!is_set_up(s, id))
+        return;
+    if (start_processes(&s->prepared, s->setup_line, processes, &out, &fault))
+        record_start(s->out, id, &out);
+    else
+        record_failed(s->out, id, out.processes, &fault);
+    start_free(&out);
+}
+
+static void grow_old(struct state *s, const char *id, const struct age_plan *plan) {
+    struct fault fault = {0};
+    struct aged out;
+    if (!is_set_up(s, id))
+        return;
+    if (age(&s->prepared, plan, &out, &fault))
+        record_age(s->out, id, &out);
+    else
+        record_failed(s->out, id, out.proven, &fault);
+    aged_free(&out);
+}
+
 static void tell_apart(struct state *s, const char *id, enum profiled of, uint64_t handshakes) {
     struct fault fault = {0};
     struct profile out;
@@ -108,6 +134,12 @@ static bool answer(struct state *s, const struct request *request) {
     case VERB_PATH:
         cross(s, request->tls_case.id, &request->path_plan);
         return true;
+    case VERB_START:
+        begin_processes(s, request->tls_case.id, request->processes);
+        return true;
+    case VERB_AGE:
+        grow_old(s, request->tls_case.id, &request->age_plan);
+        return true;
     case VERB_PROFILE:
         tell_apart(s, request->tls_case.id, request->of, request->handshakes);
         return true;
@@ -136,6 +168,10 @@ void session(const struct backend *backend, const char *material, int peer, int 
         } else if (!request_parse(line, length, &request, reason)) {
             record_error(out, reason);
         } else {
+            if (request.verb == VERB_SETUP) {
+                memcpy(state.setup_line, line, length);
+                state.setup_line[length] = '\0';
+            }
             talking = answer(&state, &request);
         }
     }

@@ -15,6 +15,7 @@ enum {
     EXTENDED_MASTER_SECRET = 23,
     SESSION_TICKET = 35,
     PRE_SHARED_KEY = 41,
+    COOKIE = 44,
     KEY_SHARE = 51
 };
 
@@ -22,7 +23,7 @@ void wire_reset(struct wire *wire) {
     wire->records = 0;
     wire->largest_record = 0;
     wire->left_in_record = wire->header_bytes = wire->head_length = wire->next_length = 0;
-    wire->head_whole = false;
+    wire->head_whole = wire->dtls = wire->asked_for_cookie = wire->asked_to_retry = false;
 }
 
 static size_t number(const unsigned char *at, size_t bytes) {
@@ -171,14 +172,24 @@ static bool count_key_shares(struct rest extension_body, unsigned *out) {
     return true;
 }
 
+/* RFC 8446, section 4.2.11: a list of identities, each with its age, before the list of binders. */
+static bool first_identity(struct rest extension_body, struct session_id *out) {
+    struct rest list, identity;
+    if (!vector(&extension_body, 2, &list) || !vector(&list, 2, &identity))
+        return false;
+    *out = (struct session_id){identity.at, identity.length};
+    return true;
+}
+
 bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
     struct rest body, behind, unused, extensions, one;
     const unsigned char *random;
     size_t type;
     bool whole;
     *out = (struct client_hello){0};
-    if (!hello(wire, CLIENT_HELLO, &body, &behind, &random, &out->session_id) || !vector(&body, 2, &unused) ||
-        !vector(&body, 1, &unused)) /* cipher suites and compression */
+    if (!hello(wire, CLIENT_HELLO, &body, &behind, &random, &out->session_id) ||
+        (wire->dtls && !vector(&body, 1, &unused)) ||             /* the cookie */
+        !vector(&body, 2, &unused) || !vector(&body, 1, &unused)) /* cipher suites and compression */
         return false;
     if (body.length == 0)
         return true;
@@ -186,6 +197,8 @@ bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
         return false;
     while (extension(&extensions, &type, &one, &whole)) {
         if (type == KEY_SHARE && !count_key_shares(one, &out->key_shares))
+            return false;
+        if (type == PRE_SHARED_KEY && !first_identity(one, &out->psk_identity))
             return false;
         out->ticket |= type == SESSION_TICKET && one.length > 0;
     }
@@ -213,13 +226,16 @@ bool wire_server_hello(const struct wire *wire, struct server_hello *out) {
     /* RFC 5077, section 3.1: an abbreviated handshake has no certificate. */
     out->resumes = out->new_ticket || (behind.length == 0 && wire->next_length == WIRE_NEXT_BYTES &&
                                        wire->next[0] == CHANGE_CIPHER_SPEC_RECORD);
-    out->hello_retry = memcmp(random, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM) == 0;
+    out->hello_retry =
+        wire->asked_to_retry || memcmp(random, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM) == 0;
+    out->cookie = wire->asked_for_cookie;
     if (body.length == 0)
         return true;
     if (!vector(&body, 2, &extensions))
         return false;
     while (extension(&extensions, &type, &one, &whole)) {
         out->key_share |= type == KEY_SHARE;
+        out->cookie |= type == COOKIE;
         out->pre_shared_key |= type == PRE_SHARED_KEY;
         out->encrypt_then_mac |= type == ENCRYPT_THEN_MAC;
         out->extended_master_secret |= type == EXTENDED_MASTER_SECRET;

@@ -1,8 +1,9 @@
 /* Reads along on one direction of a handshake: counts TLS records, and parses the direction's first message,
  * a ClientHello or a ServerHello, which is in the clear in every version of TLS. So the bytes themselves
  * prove what no library tells: whether a HelloRetryRequest was sent, how many key shares the client made,
- * with what a resumption was asked for, whether records are encrypted before they are authenticated, and
- * whether the master secret is the extended one. */
+ * with what a resumption was asked for, whether records are encrypted before they are authenticated, whether
+ * the master secret is the extended one, which pre-shared key the client named, and whether a server of DTLS
+ * asked for a cookie. */
 #ifndef KEXBENCH_WIRE_H
 #define KEXBENCH_WIRE_H
 
@@ -17,7 +18,7 @@ extern const unsigned char WIRE_HELLO_RETRY_RANDOM[32];
 
 struct wire {
     bool counts_records;   /* else the first record is all that is read, which costs no more than its copy */
-    uint64_t records;      /* or datagrams */
+    uint64_t records;      /* of QUIC: datagrams */
     size_t largest_record; /* bytes behind the header, since this was last set to 0 */
     size_t left_in_record; /* of the record that is being written */
     size_t header_bytes;   /* how much of the next record's header was seen */
@@ -25,6 +26,10 @@ struct wire {
     bool head_whole;
     size_t head_length;
     unsigned char head[WIRE_HEAD_BYTES]; /* the direction's first record, or as much as there is room for */
+    bool reads_dtls;                     /* else datagrams are QUIC's */
+    bool dtls;                           /* what was read is DTLS */
+    bool asked_for_cookie;               /* by a HelloVerifyRequest, or a HelloRetryRequest with one */
+    bool asked_to_retry;                 /* the head is what came behind a HelloRetryRequest */
     size_t next_length;
     unsigned char next[WIRE_NEXT_BYTES]; /* the header of the record behind it, and the type of its message */
 };
@@ -37,12 +42,14 @@ struct session_id {
 struct client_hello {
     struct session_id session_id;
     unsigned key_shares;
-    bool ticket; /* of TLS 1.2 (RFC 5077), not the empty one that asks for a ticket */
+    bool ticket;                    /* of TLS 1.2 (RFC 5077), not the empty one that asks for a ticket */
+    struct session_id psk_identity; /* of the first pre-shared key that is offered; empty: none is */
 };
 
 struct server_hello {
     struct session_id session_id;
     bool hello_retry;
+    bool cookie; /* was asked for */
     bool key_share;
     bool pre_shared_key;
     bool encrypt_then_mac;
@@ -58,6 +65,9 @@ void wire_feed(struct wire *wire, const unsigned char *bytes, size_t length);
  * in order, as whoever got them decrypted them (RFC 9001, section 5.2). */
 void wire_datagram(struct wire *wire);
 void wire_feed_initial(struct wire *wire, const unsigned char *bytes, size_t length);
+
+/* A datagram of DTLS (wire_dtls.c). */
+void wire_feed_dtls(struct wire *wire, const unsigned char *bytes, size_t length);
 
 /* False: the head holds no whole message of this kind. */
 bool wire_client_hello(const struct wire *wire, struct client_hello *out);

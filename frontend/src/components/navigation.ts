@@ -28,6 +28,7 @@ const EVERYWHERE: readonly { title: string; destinations: readonly Destination[]
     destinations: [
       { title: "Stacks", link: paths.stacks(), isPublished: true },
       { title: "Paths", link: paths.networkPaths(), isPublished: true },
+      { title: "Life of a connection", link: paths.life(), isPublished: true },
       { title: "Forward secrecy", link: paths.forwardSecrecy() },
       { title: "Scaling", link: paths.scaling() },
       { title: "Capacity", link: paths.capacity() },

@@ -61,8 +61,10 @@ export function answerOf({ instrument, side, before, after, place, has_changed }
 }
 
 function whatOf(instrument: Instrument, side: Explanation["side"], cost: string): string {
-  if (instrument === "instructions")
+  if (instrument === "instructions") {
+    if (side === "start") return `A start takes ${cost}`;
     return side === "objects" ? `Making and freeing objects takes ${cost}` : `The ${side} executes ${cost}`;
+  }
   const per: Partial<Record<Explanation["side"], string>> = INSTRUMENTS[instrument].per;
   return `${cost} ${per[side] ?? ""}`.trim();
 }

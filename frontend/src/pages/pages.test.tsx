@@ -69,6 +69,7 @@ describe("first looks", () => {
     paths.capacity(),
     paths.stacks(),
     paths.networkPaths(),
+    paths.life(),
     paths.series({ case: answerOf<Trends>("trends").cases[0]?.id ?? "" }),
   ];
 

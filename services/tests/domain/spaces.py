@@ -35,6 +35,7 @@ GROUPS_OF: dict[Method, list[str]] = {
     Method.MLKEM: [*MLKEM_GROUPS],
     Method.DEFAULT: ["-"],
     Method.BFE: [*PAIRING_GROUPS],
+    Method.PSK: ["-"],
 }
 
 

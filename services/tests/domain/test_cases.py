@@ -36,13 +36,22 @@ def a_case(**fields: Any) -> Case:
     return Case.model_validate({**ECDHE, **fields})
 
 
-def test_a_key_exchange_is_rsa_or_bfe_or_every_other_method_with_every_certificate_key() -> None:
-    methods = [method for method in Method if method not in (Method.RSA, Method.BFE)]
+def test_a_key_exchange_is_rsa_or_bfe_or_a_method_with_a_certificates_key_or_a_pre_shared_one() -> None:
+    methods = [method for method in Method if method not in (Method.RSA, Method.BFE, Method.PSK)]
     pairs = list(product(methods, CERTIFICATE_KEYS))
-    assert list(KeyExchange) == ["RSA", *(f"{method}-{key}" for method, key in pairs), "BFE"]
+    assert list(KeyExchange) == [
+        "RSA",
+        *(f"{method}-{key}" for method, key in pairs),
+        "BFE",
+        "PSK",
+        "DHE-PSK",
+        "ECDHE-PSK",
+    ]
     assert all((KeyExchange(f"{m}-{k}").method, KeyExchange(f"{m}-{k}").key) == (m, k) for m, k in pairs)
     assert (KeyExchange.RSA.method, KeyExchange.RSA.key) == (Method.RSA, Key.RSA)
     assert (KeyExchange.BFE.method, KeyExchange.BFE.key) == (Method.BFE, Key.BFE)
+    assert (KeyExchange.PSK.method, KeyExchange.PSK.key) == (Method.PSK, Key.PSK)
+    assert (KeyExchange.ECDHE_PSK.method, KeyExchange.DHE_PSK.key) == (Method.ECDHE, Key.PSK)
 
 
 def test_a_group_fits_one_method() -> None:
@@ -265,14 +274,21 @@ def test_clients_of_a_second_certificate_make_a_case_that_exists(point: Case) ->
 
 def test_of_the_first_dimensions_nothing_else_is_impossible() -> None:
     reasons = {impossible(point) for point in FIRST_POINTS if point.protocol is not Protocol.TLS_1_3}
-    assert {(reason or "").partition(" ")[0] for reason in reasons} == {"", "TLS"}
+    assert {(reason or "").partition(" ")[0] for reason in reasons} == {"", "TLS", "QUIC", "the"}
     modern, quic = (
         [point for point in FIRST_POINTS if point.protocol is protocol and not impossible(point)]
         for protocol in (Protocol.TLS_1_3, Protocol.QUIC_V1)
     )
-    assert quic == [point.model_copy(update={"protocol": Protocol.QUIC_V1}) for point in modern]
+    with_certificates = [point for point in modern if point.key_exchange.key is not Key.PSK]
+    assert quic == [point.model_copy(update={"protocol": Protocol.QUIC_V1}) for point in with_certificates]
+    for stream, dtls in ((Protocol.TLS_1_2, Protocol.DTLS_1_2), (Protocol.TLS_1_3, Protocol.DTLS_1_3)):
+        over_stream, over_datagrams = (
+            [point for point in FIRST_POINTS if point.protocol is protocol and not impossible(point)]
+            for protocol in (stream, dtls)
+        )
+        assert over_datagrams == [point.model_copy(update={"protocol": dtls}) for point in over_stream]
     groups = {group for groups in GROUPS_OF.values() for group in groups if not group.startswith("dh-")}
-    assert {point.group for point in modern} == groups - {"-", "secp192r1", "BLS12-381"}
+    assert {point.group for point in with_certificates} == groups - {"-", "secp192r1", "BLS12-381"}
     assert {point.key_exchange.key for point in modern} == set(CERTIFICATE_KEYS)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.domain.cases import DIMENSIONS, Case, impossible
-from kexbench.domain.dimensions import Method
+from kexbench.domain.dimensions import Key, Method
 from kexbench.domain.possible import QUIC_EARLY_DATA_MAX
 from kexbench.settings import Settings
 from tests.domain.spaces import FIRST_POINTS, sample
@@ -30,7 +30,7 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def setup_line(case: Case, number: int) -> str:
     files = {
         "key": "key.pem",
-        "certificate": "-" if case.punctures else "certificate.pem",
+        "certificate": "-" if case.punctures or case.key_exchange.key is Key.PSK else "certificate.pem",
         "dh_parameters": "dh.pem" if case.dh_parameters_name else "-",
         "ocsp_response": "ocsp.der" if case.ocsp_bytes else "-",
         "trust_anchors_file": "roots.pem" if case.verification else "-",

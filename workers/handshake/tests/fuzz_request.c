@@ -47,6 +47,12 @@ static void demand_path(const struct path_plan *plan) {
     demand(plan->connections * plan->interval_ns <= 3600000000000 && plan->timeout_ns <= 60000000000);
 }
 
+static void demand_age(const struct age_plan *plan) {
+    demand(plan->points >= AGE_POINTS_MIN && plan->points <= AGE_POINTS_MAX);
+    demand(plan->connections >= plan->points && plan->connections <= AGE_CONNECTIONS_MAX);
+    demand(plan->max_ns >= 1 && plan->max_ns <= 3600000000000);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct request request;
     char reason[REASON_MAX];
@@ -68,5 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         demand_load(&request.load_plan);
     else if (request.verb == VERB_PATH)
         demand_path(&request.path_plan);
+    else if (request.verb == VERB_AGE)
+        demand_age(&request.age_plan);
     return 0;
 }

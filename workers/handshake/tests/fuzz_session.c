@@ -21,7 +21,8 @@ static int answers(const uint8_t *data, size_t size) {
         if (good && request.verb == VERB_STOP)
             return count + 1;
         if (good && (request.verb == VERB_LOAD || request.tls_case.threads > 1 ||
-                     request.limits.max_handshakes > HANDSHAKES_MOST || request.handshakes > HANDSHAKES_MOST))
+                     request.limits.max_handshakes > HANDSHAKES_MOST ||
+                     request.handshakes > HANDSHAKES_MOST || request.age_plan.connections > HANDSHAKES_MOST))
             return -1;
         data = newline + 1;
         size -= length + 1;

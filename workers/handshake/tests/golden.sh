@@ -8,7 +8,7 @@ here=$(dirname "$0")
 golden=$here/../../../bench-specs/schema/examples/worker-session.ndjson
 actual=$golden.actual
 $worker --material . --fake \
-    version=1.0,architecture=x86_64,emulated=0,seed=1,client_ns=100000,server_ns=300000,noise=0.01,step=1.02,mismatch_after=86,fail_after=88 \
+    version=1.0,architecture=x86_64,emulated=0,seed=1,client_ns=100000,server_ns=300000,noise=0.01,step=1.02,mismatch_after=106,fail_after=108 \
     <"$here/golden-requests.txt" >"$actual"
 if [ "${2-}" = update ]; then
     mv "$actual" "$golden"

@@ -9,8 +9,9 @@ mkdir -p "$to"
 exec 9>"$to/lock"
 flock 9
 cp -u "$here"/data/*.pem "$to" # among them the faulty ones: generator 5, and a privateValueLength
+printf %032d 46 >"$to/key.psk"
 # The tool of this system knows no ML-DSA, so those pairs are checked in as well.
-[ -e "$to/complete-4" ] && exit 0 # 4: a root that stands second
+[ -e "$to/complete-5" ] && exit 0 # 5: a folder of trust anchors
 OPENSSL_CONF=/dev/null
 export OPENSSL_CONF
 san=subjectAltName=DNS:kexbench.invalid
@@ -108,4 +109,9 @@ certificate rsa-2048-other sha256
 echo "not PEM" >"$to/garbage.pem"
 : >"$to/empty.pem"
 mkdir -p "$to/folder.pem"
-touch "$to/complete-4"
+# The same as a folder, where each has the hash of its subject as its name.
+mkdir -p "$to/three-roots.pem.d"
+for root in rsa-3072 ec-P-521 ec-P-384; do
+    cp "$to/$root.cert.pem" "$to/three-roots.pem.d/$(openssl x509 -in "$to/$root.cert.pem" -noout -subject_hash).0"
+done
+touch "$to/complete-5"

@@ -130,6 +130,36 @@ static const struct row rows[] = {
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", LARGE " client_authentication=yes"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256",
      LARGE " verification=yes trust_anchors_file=root.pem"},
+    {"TLSv1.2", "PSK", "AES-128-GCM", "-", 0, "-", ""},
+    {"TLSv1.2", "PSK", "AES-256-GCM", "-", 0, "-", "transfer_bytes=20000"},
+    {"TLSv1.2", "PSK", "AES-128-CBC-SHA256", "-", 0, "-", "context=connection"},
+    {"TLSv1.2", "DHE-PSK", "AES-128-GCM", "ffdhe2048", 0, "-", ""},
+    {"TLSv1.2", "DHE-PSK", "AES-256-GCM", "dh-1024", 0, "-", ""},
+    {"TLSv1.2", "ECDHE-PSK", "AES-128-GCM", "P-256", 0, "-", ""},
+    {"TLSv1.2", "ECDHE-PSK", "CHACHA20-POLY1305", "X25519", 0, "-", "threads=2"},
+    {"TLSv1.2", "ECDHE-PSK", "AES-128-CBC-SHA256", "P-256", 0, "-", ""},
+    {"TLSv1.2", "ECDHE-PSK", "AES-256-CBC-SHA384", "P-384", 0, "-", ""},
+    {"TLSv1.3", "PSK", "AES-128-GCM", "-", 0, "-", ""},
+    {"TLSv1.3", "ECDHE-PSK", "AES-128-GCM", "P-256", 0, "-", ""},
+    {"TLSv1.3", "ECDHE-PSK", "CHACHA20-POLY1305", "X25519MLKEM768", 0, "-", "threads=2"},
+    {"TLSv1.3", "DHE-PSK", "AES-128-GCM", "ffdhe2048", 0, "-", ""},
+    {"DTLSv1.2", "RSA", "AES-128-GCM", "-", 2048, "-", ""},
+    {"DTLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", ""},
+    {"DTLSv1.2", "ECDHE-RSA", "AES-256-GCM", "X25519", 4096, "-", ""},
+    {"DTLSv1.2", "DHE-RSA", "AES-128-GCM", "ffdhe3072", 2048, "-", ""},
+    {"DTLSv1.2", "ECDHE-RSA", "AES-128-GCM", "X25519", 2048, "-", "chain_length=3"},
+    {"DTLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", VERIFIED " client_authentication=yes"},
+    {"DTLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "resumption=session-id"},
+    {"DTLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "resumption=ticket"},
+    {"DTLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2 context=thread"},
+    {"DTLSv1.2", "ECDHE-ECDSA", "AES-256-CBC-SHA384", "P-256", 0, "P-256", LARGE},
+    {"DTLSv1.2", "PSK", "AES-256-GCM", "-", 0, "-", ""},
+    {"DTLSv1.2", "ECDHE-PSK", "AES-128-CBC-SHA256", "P-256", 0, "-", ""},
+    {"DTLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", ""},
+    {"DTLSv1.3", "ECDHE-RSA", "AES-128-GCM", "X25519", 2048, "-", "chain_length=3"},
+    {"DTLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519MLKEM768", 0, "P-256", ""},
+    {"DTLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", "resumption=psk-dhe"},
+    {"DTLSv1.3", "ECDHE-PSK", "AES-128-GCM", "P-256", 0, "-", ""},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -182,7 +212,8 @@ static void fill_up(char *line, size_t size) {
                                         "certificate_names=1",
                                         "certificate_policies=0",
                                         "crl_distribution_points=0",
-                                        "intermediate_bytes=0"};
+                                        "intermediate_bytes=0",
+                                        "trust_store=file"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
         char key[64];
         size_t length = strlen(line);
@@ -192,17 +223,25 @@ static void fill_up(char *line, size_t size) {
     }
 }
 
-static struct tls_case case_of(const struct row *row) {
-    char line[2048], name[64], dh[64] = "-";
+/* The `setup` request of a row. */
+static void line_of(const struct row *row, char *line, size_t size) {
+    char name[64], dh[64] = "-", files[192] = "key=key.psk certificate=-";
     key_name(row, name, sizeof name);
+    if (strstr(row->key_exchange, "PSK") == NULL)
+        snprintf(files, sizeof files, "key=%s.key.pem certificate=%s.cert.pem", name, name);
     if (strncmp(row->group, "dh-", 3) == 0)
         snprintf(dh, sizeof dh, "%s.pem", row->group);
-    snprintf(line, sizeof line,
-             "setup id=a protocol=%s key_exchange=%s cipher=%s group=%s rsa_bits=%u curve=%s key=%s.key.pem "
-             "certificate=%s.cert.pem dh_parameters=%s%s%s",
-             row->protocol, row->key_exchange, row->cipher, row->group, row->rsa_bits, row->curve, name, name,
-             dh, row->further[0] == '\0' ? "" : " ", row->further);
-    fill_up(line, sizeof line);
+    snprintf(line, size,
+             "setup id=a protocol=%s key_exchange=%s cipher=%s group=%s rsa_bits=%u curve=%s %s "
+             "dh_parameters=%s%s%s",
+             row->protocol, row->key_exchange, row->cipher, row->group, row->rsa_bits, row->curve, files, dh,
+             row->further[0] == '\0' ? "" : " ", row->further);
+    fill_up(line, size);
+}
+
+static struct tls_case case_of(const struct row *row) {
+    char line[2048];
+    line_of(row, line, sizeof line);
     return read_case(line);
 }
 

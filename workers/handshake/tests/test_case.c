@@ -26,6 +26,7 @@ static struct tls_case a_case(const char *words) {
                                         "certificate_policies=0",
                                         "crl_distribution_points=0",
                                         "intermediate_bytes=0",
+                                        "trust_store=file",
                                         "dh_parameters=-",
                                         "cipher=AES-128-GCM"};
     char line[2048], reason[REASON_MAX];
@@ -196,7 +197,10 @@ static void settings(void) {
             "a single role takes neither threads nor resumption");
     refused(FAULT_ERROR, ECDHE_1_3 "verification=yes", "verification needs trust_anchors_file");
     refused(FAULT_ERROR, ECDHE_1_3 "trust_anchors_file=a", "trust_anchors_file needs verification");
-    refused(FAULT_ERROR, ECDHE_1_3 "trust_anchors=2", "trust_anchors needs verification");
+    refused(FAULT_ERROR, ECDHE_1_3 "trust_anchors=2", "trust_anchors and trust_store need verification");
+    refused(FAULT_ERROR, ECDHE_1_3 "trust_store=folder", "trust_anchors and trust_store need verification");
+    refused(FAULT_ERROR, ECDHE_1_3 "verification=yes trust_anchors_file=a trust_anchors=0",
+            "verification needs one of trust_anchors");
     refused(FAULT_ERROR, ECDHE_1_3 "tickets=default resumption=psk",
             "a resumption takes neither verification nor tickets nor context");
     refused(FAULT_ERROR, ECDHE_1_3 "context=thread", "context=thread needs threads");

@@ -3,6 +3,7 @@
  * any point. The folder with the material is the argument. */
 #include "examine.h"
 #include "measure.h"
+#include "profile.h"
 
 #include "check.h"
 #include "faults.h"
@@ -68,11 +69,13 @@ static void negotiates_row(const struct row *row) {
         CHECK_NUMBER(batch.handshakes, 2 * c.threads);
         CHECK(c.method == METHOD_DEFAULT || strcmp(seen.group, p.wanted.group) == 0);
         CHECK(seen.key_shares >= 0 && (seen.client_signature == NULL) == seen.resumed);
-        CHECK((seen.extended_master_secret < 0) == (strcmp(seen.protocol, "TLSv1.3") == 0));
+        CHECK((seen.extended_master_secret < 0) == (strstr(seen.protocol, "1.3") != NULL));
         CHECK(seen.protocol != NULL && seen.cipher != NULL && seen.group != NULL && seen.signature != NULL);
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
             CHECK(batch.cpu_ns[SPAN_HANDSHAKE][role] > 0 && batch.first_ns[role] > 0 &&
                   batch.bytes[role] > 200);
+        CHECK(!case_has_psk(&c) ||
+              (strcmp(seen.peer_key, "PSK") == 0 && seen.chain_length == 0 && !seen.resumed));
         CHECK(batch.has_objects && batch.has_transfer == (c.transfer_bytes > 0));
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
             CHECK((batch.cpu_ns[SPAN_TRANSFER][role] > 0) == (c.transfer_bytes > 0));
@@ -386,6 +389,9 @@ static void verifies(void) {
     } verified[] = {
         {VERIFIED, true},
         {"chain_length=2 verification=yes trust_anchors_file=three-roots.pem trust_anchors=3", true},
+        {"chain_length=2 verification=yes trust_anchors_file=three-roots.pem trust_anchors=3 "
+         "trust_store=folder",
+         true},
         {"chain_length=2 verification=yes trust_anchors_file=other-root.pem", false},
         /* The library finds it, but it is not the case's, which is the first. */
         {"chain_length=2 verification=yes trust_anchors_file=root-second.pem trust_anchors=2", false},
@@ -417,6 +423,67 @@ static void issues_tickets(void) {
     if (!CHECK(ready(&p, &c, &seen, &fault)))
         return;
     CHECK_NUMBER(seen.tickets, tickets_by_default());
+    release(&p);
+}
+
+/* Sums over a profile's stacks, of one part. */
+struct part_sum {
+    unsigned long long count, amount;
+};
+
+static struct part_sum sum_of(const char *record, const char *part) {
+    struct part_sum sum = {0, 0};
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "{\"part\":\"%s\",\"count\":", part);
+    for (const char *at = record; (at = strstr(at, wanted)) != NULL; at += strlen(wanted)) {
+        struct part_sum one = {0, 0};
+        CHECK(sscanf(at + strlen(wanted), "%llu,\"amount\":%llu,", &one.count, &one.amount) == 2);
+        sum.count += one.count;
+        sum.amount += one.amount;
+    }
+    return sum;
+}
+
+/* What the library itself shares among threads is a matter of its own; that nothing else is shared, is not.
+ */
+static void counts_atomic_operations(void) {
+    static const char *const parts[] = {"client", "server", "objects"};
+    struct row row = {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", ""};
+    struct tls_case c = case_of(&row);
+    struct negotiated seen = {0};
+    struct fault fault;
+    struct prepared p;
+    unsigned long long shared[2] = {0, 0};
+    if (!CHECK(ready(&p, &c, &seen, &fault)))
+        return;
+    for (int time = 0; time < 2; time++) {
+        struct profile counted;
+        if (!profile(&p, PROFILED_ATOMICS, 4, &counted, &fault)) {
+            CHECK(fault.kind == FAULT_UNSUPPORTED);
+            printf("      not here: %s\n", fault.reason);
+            profile_free(&counted);
+            break;
+        }
+        char *record = NULL;
+        size_t length = 0;
+        FILE *out = open_memstream(&record, &length);
+        struct json json = {out, false};
+        json_open(&json, NULL);
+        stacks_write(&json, counted.stacks);
+        json_close(&json);
+        fclose(out);
+        for (int i = 0; i < 3; i++) {
+            struct part_sum sum = sum_of(record, parts[i]);
+            CHECK(sum.amount <= sum.count);
+            shared[time] += sum.amount;
+        }
+        struct part_sum busiest = sum_of(record, "busiest");
+        CHECK(busiest.count == busiest.amount && busiest.amount <= shared[time]);
+        CHECK((busiest.count > 0) == (shared[time] > 0));
+        free(record);
+        profile_free(&counted);
+    }
+    CHECK_NUMBER(shared[1], shared[0]);
     release(&p);
 }
 
@@ -466,6 +533,7 @@ int main(int argc, char **argv) {
     sentence("a pair can be dropped after any turn and the next one works", dropped_pairs);
     sentence("a case can be set up again and again, after a refusal too", set_up_again);
     sentence("records and round trips are those of the standard", examines);
+    sentence("atomic operations that threads share are counted alike each time", counts_atomic_operations);
     if (linked_backend.takes_settings) /* the fake reads no material */
         return check_failures != 0;
     sentence("a protocol that is not TLS is unsupported", other_protocols);

@@ -1,5 +1,6 @@
 /* The fake backend under the measured loop: exact durations without noise, a planted step that
  * shows, noise of the size asked for, and the same numbers for the same seed. */
+#include "age.h"
 #include "fake_settings.h"
 #include "measure.h"
 
@@ -68,6 +69,54 @@ static void planted_bytes(void) {
 static void overhead_is_left_out(void) {
     begin("noise=0,step=1,client_ns=100000,overhead_ns=1000000,contention=0");
     CHECK_NUMBER(run(10).cpu_ns[SPAN_HANDSHAKE][ROLE_CLIENT], 1000000);
+    release(&prepared);
+}
+
+static bool aged(unsigned connections, unsigned points, uint64_t max_ns, struct aged *out) {
+    struct age_plan plan = {connections, points, max_ns};
+    return age(&prepared, &plan, out, &fault);
+}
+
+/* Each connection costs 2 us more than the one before, so each hundred 20,000 us more than the hundred
+ * before. */
+static void planted_age(void) {
+    struct aged out;
+    begin("noise=0,step=1,client_ns=100000,server_ns=300000,overhead_ns=0,age_ns=2000000,leak_bytes=16");
+    CHECK(aged(1000, 10, UINT32_MAX, &out));
+    CHECK_NUMBER(out.points, 10);
+    CHECK_NUMBER(out.proven, 1000);
+    for (uint64_t i = 0; i < out.points; i++) {
+        CHECK_NUMBER(out.connections[i], 100 * (i + 1));
+        CHECK_NUMBER(out.cpu_ns[i], 100 * 400000 + 2000 * (100 * 100 * i + 99 * 50));
+        CHECK_NUMBER(out.thread_cpu_ns[i], out.cpu_ns[i]);
+        CHECK_NUMBER(out.others_ns[i], 0);
+    }
+    CHECK(!out.has_heap && !out.has_resident);
+    aged_free(&out);
+    CHECK(aged(7, 3, UINT32_MAX, &out));
+    CHECK_NUMBER(out.connections[0], 2);
+    CHECK_NUMBER(out.connections[1], 4);
+    CHECK_NUMBER(out.connections[2], 7);
+    aged_free(&out);
+    release(&prepared);
+}
+
+static void age_ends_in_time(void) {
+    struct aged out;
+    begin("noise=0,age_ns=0,leak_bytes=0,client_ns=100000,server_ns=300000,overhead_ns=0");
+    CHECK(aged(1000, 10, 90000000, &out)); /* 225 connections */
+    CHECK_NUMBER(out.points, 2);
+    CHECK_NUMBER(out.proven, 225);
+    aged_free(&out);
+    CHECK(!aged(1000, 10, 10000000, &out));
+    CHECK_TEXT(fault.reason, "the time was up before the first point, after 25 connections");
+    CHECK_NUMBER(out.proven, 25);
+    aged_free(&out);
+    release(&prepared);
+    begin_with("noise=0", 2);
+    CHECK(!aged(10, 2, UINT32_MAX, &out));
+    CHECK_TEXT(fault.reason, "a case with threads or a single role can't age");
+    aged_free(&out);
     release(&prepared);
 }
 
@@ -211,6 +260,8 @@ int main(void) {
     sentence("without noise every duration is exact, and a planted step shows", planted_step);
     sentence("larger hellos are larger on the wire", planted_bytes);
     sentence("what is spent outside the turns is not counted", overhead_is_left_out);
+    sentence("a planted slope and its leak come with age, point by point", planted_age);
+    sentence("an age ends with the last point that its time allows, or fails without one", age_ends_in_time);
     sentence("threads share what the planted contention leaves", threads);
     sentence("the noise has the size that was asked for", noise);
     sentence("what a library does against the case is an outcome, at set-up or in a batch", lies_are_told);

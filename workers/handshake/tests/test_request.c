@@ -11,7 +11,7 @@ static const char SETUP[] =
     "threads=2 "
     "verification=no trust_anchors_file=- trust_anchors=1 tickets=none transfer_bytes=0 context=shared "
     "roles=both certificate_names=100 certificate_policies=2 crl_distribution_points=3 "
-    "intermediate_bytes=1500";
+    "intermediate_bytes=1500 trust_store=folder";
 static const char RUN[] = "run id=a min_handshakes=3 min_ns=5000000 max_handshakes=1000 split=yes";
 
 static const char LOAD[] =
@@ -66,7 +66,7 @@ static void good_setup(void) {
     CHECK(c->client_authentication && !c->anti_replay && !c->hello_retry && !c->fips);
     CHECK(c->resumption == RESUME_TICKET && c->roles == ROLES_BOTH);
     CHECK(c->certificate_names == 100 && c->certificate_policies == 2 && c->crl_distribution_points == 3 &&
-          c->intermediate_bytes == 1500);
+          c->intermediate_bytes == 1500 && c->trust_store == TRUST_FOLDER);
 }
 
 static void any_order(void) {
@@ -114,6 +114,25 @@ static void good_path(void) {
 }
 
 /* A worker connects to this machine alone. */
+static void good_age(void) {
+    static const char AGE[] = "age id=a connections=10000000 points=1000 max_ns=600000000000";
+    static const char *const keys[] = {"id", "connections", "points", "max_ns"};
+    char why[64];
+    CHECK(parse(AGE) && request.verb == VERB_AGE);
+    CHECK_TEXT(request.tls_case.id, "a");
+    CHECK(request.age_plan.connections == 10000000 && request.age_plan.points == 1000 &&
+          request.age_plan.max_ns == 600000000000);
+    CHECK(parse("age id=a connections=2 points=2 max_ns=1"));
+    refuses("age id=a connections=9 points=10 max_ns=1", "points is above connections");
+    refuses(with(AGE, "connections", "connections=10000001"), "expected 2 to 10000000");
+    refuses(with(AGE, "points", "points=1"), "expected 2 to 1000");
+    refuses(with(AGE, "max_ns", "max_ns=0"), "expected 1 to 3600000000000");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        snprintf(why, sizeof why, "age needs the key %s", keys[i]);
+        refuses(with(AGE, keys[i], NULL), why);
+    }
+}
+
 static void other_machines(void) {
     static const char *const addresses[] = {"128.0.0.1",  "10.0.0.1",       "0.0.0.0",     "localhost",
                                             "127.1",      "127.0.0",        "127.0.0.256", "127.0.0.+1",
@@ -233,7 +252,8 @@ static void missing_key(void) {
                                              "certificate_names",
                                              "certificate_policies",
                                              "crl_distribution_points",
-                                             "intermediate_bytes"};
+                                             "intermediate_bytes",
+                                             "trust_store"};
     static const char *const run_keys[] = {"id", "min_handshakes", "min_ns", "max_handshakes", "split"};
     static const char *const keys_of_load[] = {
         "id",          "address",         "port",   "path",       "response_bytes", "requests",
@@ -312,6 +332,13 @@ static void numbers_out_of_range(void) {
     refuses(with(SETUP, "certificate_policies", "certificate_policies=51"), "expected 0 to 50");
     refuses(with(SETUP, "crl_distribution_points", "crl_distribution_points=51"), "expected 0 to 50");
     refuses(with(SETUP, "intermediate_bytes", "intermediate_bytes=8193"), "expected 0 to 8192");
+    CHECK(parse(with(SETUP, "trust_anchors", "trust_anchors=0")));
+    refuses(with(SETUP, "trust_anchors", "trust_anchors=1001"), "expected 0 to 1000");
+    refuses(with(SETUP, "trust_store", "trust_store=folders"), "expected file, folder or p11-kit");
+    CHECK(parse("start processes=1000 id=b") && request.verb == VERB_START && request.processes == 1000);
+    refuses("start id=a processes=0", "expected 1 to 1000");
+    refuses("start id=a processes=1001", "expected 1 to 1000");
+    refuses("start id=a", "start needs the key processes");
     refuses(with(SETUP, "threads", "threads=0"), "expected 1 to 256");
     refuses(with(SETUP, "threads", "threads=257"), "expected 1 to 256");
     refuses(with(SETUP, "early_data_bytes", "early_data_bytes=16385"), "expected 0 to 16384");
@@ -372,6 +399,7 @@ int main(void) {
     sentence("a good setup is read into a case", good_setup);
     sentence("a good load is read into a plan", good_load);
     sentence("a good path is read into a plan, which is bounded in time", good_path);
+    sentence("a good age is read into a plan, which is bounded", good_age);
     sentence("a load on another machine is an error", other_machines);
     sentence("keys may come in any order", any_order);
     sentence("every name of the protocol is known", every_name);

@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 from kexbench.agent.environment import JobPod
 from kexbench.client import ApiClient
+from kexbench.domain.dimensions import TrustStore
 from kexbench.domain.kits import KitManifest
 from kexbench.files import write_whole
 from kexbench.kits.transport import DamagedKit, unpack
+from kexbench.material.hashed import lay_out
 from kexbench.runner.job_input import JobOrder
 
 
@@ -22,6 +24,9 @@ def fetch(pod: JobPod, api: ApiClient, say: Callable[[str], None]) -> None:
         digest = api.download(f"/runs/{pod.run_id}/material/{file}", pod.material / file)
         if digest != file.partition(".")[0]:
             raise DamagedKit(f"material {file} has the wrong SHA-256 {digest}")
+    for case in order.cases:
+        if case.trust_store is TrustStore.FOLDER:
+            lay_out(pod.material / order.material[case.case_id].trust_anchors_file)
     write_whole(pod.order_file, order.model_dump_json().encode())
 
 

@@ -28,6 +28,7 @@ Reasons
 
 Other questions
 - `connection.py`: the parts of a connection; `capacity.py`: the cost of a mix of connections.
+- `age.py`: whether a context gets slower with each connection.
 - `forward_secrecy.py`: handshakes of equal strength; `scaling.py`: throughput by threads.
 - `flights.py`: the round trips of a handshake on a path, from the sizes of its flights; `percentiles.py`: percentiles
   of pooled values, with exact intervals.

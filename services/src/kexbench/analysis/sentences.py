@@ -91,6 +91,7 @@ PLACES: Mapping[CountedSide, str] = {
     "client": "the client's {}",
     "server": "the server's {}",
     "objects": "the objects' {}",
+    "start": "the {} of a start",
     "client_held": "the {} that an open connection holds on the client",
     "server_held": "the {} that an open connection holds on the server",
     "kept": "the {} that a connection leaves when it is freed",

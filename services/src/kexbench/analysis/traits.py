@@ -104,6 +104,9 @@ def _certificate(case: Case) -> Iterator[Trait]:
     key = case.key_exchange.key
     if key is Key.BFE:
         return
+    if key is Key.PSK:
+        yield Trait("certificate key", key.value, "an external pre-shared key")
+        return
     yield Trait("certificate key", key.value, f"an {key} certificate")
     if case.rsa_bits or case.curve != NOTHING:
         size = f"{key} {case.rsa_bits or case.curve}"
@@ -113,7 +116,7 @@ def _certificate(case: Case) -> Iterator[Trait]:
 def _exchange(case: Case) -> Iterator[Trait]:
     method = case.key_exchange.method
     yield Trait("key exchange", method.value, f"{method} key exchange")
-    if method is Method.RSA:
+    if method in (Method.RSA, Method.PSK):
         return
     if case.resumption is Resumption.NONE and method is not Method.BFE:
         yield Trait("key exchange", case.key_exchange.value, f"key exchange {case.key_exchange}")

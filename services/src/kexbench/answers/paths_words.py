@@ -52,8 +52,8 @@ def difference_reason(measured: float, predicted: int) -> str:
 
 def paths_sentence(cases: Sequence[PathCase]) -> str:
     """`Over continent (30.916 ms), a handshake takes 63.2 to 97.4 ms. In 5 of 25 results without loss, a flight
-    does not fit and costs a round trip more. Over lossy-wifi (50.916 ms, 3% loss), one of 100 handshakes takes more
-    than 1,415 ms.`"""
+    does not fit and costs a round trip more. Over lossy-wifi (50.916 ms, 3% loss), one of 100 handshakes of the
+    slowest result takes more than 1,415 ms.`"""
     return " ".join(filter(None, (_times_sentence(cases), _trips_sentence(cases), _loss_sentence(cases))))
 
 
@@ -99,7 +99,8 @@ def _loss_sentence(cases: Sequence[PathCase]) -> str | None:
     if not lossy:
         return None
     slowest_ns, path = max(lossy, key=lambda each: each[0])
-    return f"Over {path_words(path)}, one of 100 handshakes takes more than {_range_ms([slowest_ns])}."
+    tail = f"one of 100 handshakes of the slowest result takes more than {_range_ms([slowest_ns])}."
+    return f"Over {path_words(path)}, {tail}"
 
 
 def _range_ms(times_ns: Sequence[float]) -> str:

@@ -15,7 +15,7 @@ from kexbench.answers.security_shapes import HandshakeView, LevelView, ModelView
 from kexbench.answers.security_words import adds_words, cheapest_words, limit_words, missing_words, not_compared_words
 from kexbench.answers.shapes import CaseView
 from kexbench.domain.cases import Case
-from kexbench.domain.dimensions import Method, Protocol
+from kexbench.domain.dimensions import Key, Method, Protocol
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.refusals import Refusal, RefusalReason
@@ -72,8 +72,10 @@ def _both(older: Sequence[str], newer: Sequence[str]) -> list[str]:
 
 
 def is_compared(case: Case) -> bool:
-    """Whether it is a full handshake without variations. Then costs differ only by what makes handshakes strong."""
-    return case.key_exchange.method is not Method.DEFAULT and not case.variation
+    """Whether it is a full handshake of TLS with certificates and without variations. Then costs differ only by what
+    makes handshakes strong."""
+    is_usual = case.key_exchange.key is not Key.PSK and not case.protocol.is_dtls
+    return case.key_exchange.method is not Method.DEFAULT and is_usual and not case.variation
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ class Column(NamedTuple):
 
 def work_of(case: Case) -> Work | None:
     """None for a case with other settings, such as another cipher, a web server or several variations."""
-    is_usual = case.key_exchange.method in _METHODS and case.cipher is Cipher.AES_128_GCM
+    has_certificate = case.key_exchange.key is not Key.PSK
+    is_usual = case.key_exchange.method in _METHODS and case.cipher is Cipher.AES_128_GCM and has_certificate
     if not is_usual or case.protocol not in PROTOCOLS:
         return None
     varied = frozenset(case.variation)

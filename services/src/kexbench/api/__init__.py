@@ -11,6 +11,7 @@ Start at `app.py`.
 - Questions about results, which `answers` answers: `reading.py` (`/filters`, `/matrix`, `/runs`),
   `series.py` (`/trends`, `/cpus`, `/distribution`, `/security`), `verdicts.py` (`/compare`, what a run changed),
   `upgrades.py` (`/upgrades`, `/capacity`, badges), `stacks.py` (`/stacks`), `paths.py` (`/paths`),
+  `life.py` (`/life`),
   `fleet.py` (`/fleet`), `machine.py` (`/scaling`, `/qualifications`, `/scorecard`),
   `reference.py` (`/articles`), `overview.py` (`/overview`, `/queue`, progress).
 - `exporting.py`: samples as files; `monitoring.py`: the service itself; `metrics.py`: what Prometheus reads of it;

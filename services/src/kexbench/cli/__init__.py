@@ -11,7 +11,7 @@ Measuring
 
 Results
 - `runs.py`, `upgrade.py`, `why.py`, `alerts.py`, `bisections.py`, `commits.py`, `capacity.py`, `stacks.py`,
-  `paths.py`, `security.py`, `export.py`, `publish.py`.
+  `paths.py`, `life.py`, `security.py`, `export.py`, `publish.py`.
 - `adding.py`: `runs add`.
 - `change_report.py`, `comment.py`: the files of `compare --output`, and the comment on a pull request.
 - `analyze.py`: the detectors as filters.

@@ -30,6 +30,7 @@ VERBS = {
     "why": "why:why",
     "stacks": "stacks:stacks",
     "paths": "paths:paths",
+    "life": "life:life",
     "capacity": "capacity:capacity",
     "analyze": "analyze:app",
     "bisect": "bisect:bisect",

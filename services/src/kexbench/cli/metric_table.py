@@ -25,7 +25,7 @@ def metric_table(detail: RunDetail) -> Table:
     table = case_table(f"{detail.summary.spec_name}: {detail.metric.row.title}{where}", names.values())
     for case in detail.cases:
         cells = (by_place.get((case.id, subject)) for subject in names)
-        texts = [_cell_text(cell, detail.metric.unit, names) for cell in cells]
+        texts = [cell_text(cell, detail.metric.unit, names) for cell in cells]
         table.add_row(*map(Text, (case_text(case.title), *texts)))
     return table
 
@@ -44,7 +44,7 @@ def metric_legend(detail: RunDetail) -> str:
     return "\n".join(lines)
 
 
-def _cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
+def cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
     """`46,730 B ±0.1%` and the change, or the kind of outcome if there is no result."""
     if cell is None:
         return ""

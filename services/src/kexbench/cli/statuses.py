@@ -35,6 +35,7 @@ OWN: dict[str, dict[int, str]] = {
     "capacity": {0: "reported", 1: "a part was not measured on any CPU"},
     "stacks": {0: "reported", 1: "no two libraries can be compared there"},
     "paths": {0: "reported", 1: "no path was measured there"},
+    "life": {0: "reported", 1: "nothing of a library's life was measured there"},
     "analyze changepoints": {0: "every line is answered", 2: "a line is invalid, and the lines before it are answered"},
     "analyze compare": {0: "every line is answered", 2: "a line is invalid, and the lines before it are answered"},
     "bisect": {

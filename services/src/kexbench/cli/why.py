@@ -82,6 +82,7 @@ def why(
         ),
     ] = None,
     instrument: OnlyCounting = Instrument.INSTRUCTIONS,
+    start: Annotated[bool, typer.Option("--start", help="Count the start of a process too.")] = False,
     run: StoredRun = None,
     as_json: AsJson = False,
 ) -> None:
@@ -102,6 +103,7 @@ def why(
         kexbench why openssl git:../openssl#master git:../openssl#my-branch
         kexbench why openssl 3.0.8 3.5.5 --instrument allocations
         kexbench why openssl 3.0.8 3.5.5 --save profiles
+        kexbench why openssl 3.0.8 3.5.5 --start
         kexbench why openssl@3.5.5 awslc@5.12.0 --case '*x25519_aes-128-gcm'
         kexbench why openssl 3.0.8 3.5.5 --run 20260101-120000-0123abcd
     """
@@ -119,10 +121,12 @@ def why(
         on_this_machine("kexbench why counts on this machine", "run it on a node")
         cases = cases_for(USUAL, case or ([] if spec else [DEFAULT_CASE]), spec)
         question = f"Which functions make {pair[1]} cost more or less than {pair[0]}?"
-        done = run_wish(installation, counting_wish("why", pair, cases, question, instrument=instrument))
+        done = run_wish(
+            installation, counting_wish("why", pair, cases, question, instrument=instrument, starts=int(start))
+        )
         run_id, status = stored_run(done, f"kexbench why {before} {after}"), done.exit_status
-    elif case or spec:
-        raise typer.BadParameter("--run shows a run as it was counted: leave out --case and --spec")
+    elif case or spec or start:
+        raise typer.BadParameter("--run shows a run as it was counted: leave out --case, --spec and --start")
     else:
         run_id, status = run, 0
 

@@ -18,6 +18,7 @@ Libraries and kits
 
 Runs and results
 - `fitting.py`: whether invocations belong to a run; `backups.py`: the manifest of a backup.
+- `ages.py`: at which points a context is young and old.
 - `plans.py`, `runs.py`, `schedules.py`, `refusals.py`: plans, runs, schedules, and why a request is refused.
 - `hosts.py`, `pools.py`, `fleet.py`: machines, nodes of one hardware type, and nodes that are set aside.
 - `metrics.py`, `samples.py`, `batches.py`: what is measured, results of an invocation, and its batches;

@@ -27,6 +27,7 @@ from kexbench.domain.dimensions import (
     Resumption,
     Server,
     Tickets,
+    TrustStore,
     is_custom_dh,
     written,
 )
@@ -40,7 +41,7 @@ from kexbench.domain.strength import has_post_quantum_authentication, has_post_q
 __all__ = ["NOTHING", "Case", "Cipher", "CpuFeatures", "KeyExchange", "Protocol", "Resumption", "impossible"]
 
 CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX = 10, 16_384, 256
-TRUST_ANCHORS_MAX, TRANSFER_MAX, CONCURRENCY_MAX, REQUESTS_MAX = 500, 2**24, 32, 1000
+TRUST_ANCHORS_MAX, TRANSFER_MAX, CONCURRENCY_MAX, REQUESTS_MAX = 1000, 2**24, 32, 1000
 PUNCTURES_MAX, FALSE_POSITIVE_BITS_MAX = 100_000, 32
 NAMES_MAX, EXTENSION_ENTRIES_MAX, INTERMEDIATE_MAX = 1000, 50, 8192
 """The worker's own limits, except for the punctures: a key for more takes more than a few minutes to make."""
@@ -148,7 +149,12 @@ class Case(Frozen):
     trust_anchors: Annotated[
         int,
         Dimension("trust anchors", "anchors-{}", "{} trust anchors", "more trust anchors", rank=12, kind="connection"),
-    ] = Field(1, ge=1, le=TRUST_ANCHORS_MAX, description="root certificates that a verifying side loads")
+    ] = Field(
+        1,
+        ge=0,
+        le=TRUST_ANCHORS_MAX,
+        description="root certificates that a verifying side loads; 0: none, which needs a case without verification",
+    )
     tickets: Annotated[
         Tickets,
         Dimension("tickets", "tickets-{}", "the library's tickets", "session tickets", rank=13, kind="connection"),
@@ -353,6 +359,17 @@ class Case(Frozen):
         "preset, numbers such as 50ms-loss-1, or a mapping; - for none",
     )
 
+    trust_store: Annotated[
+        TrustStore,
+        Dimension(
+            "trust store", "trust-{}", "trust anchors from {}", "trust anchors from {}", rank=28, kind="connection"
+        ),
+    ] = Field(
+        TrustStore.FILE,
+        description="what a verifying side loads its trust anchors from: one file, or a folder with a file for each, "
+        "named by the hash of its subject",
+    )
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if reason := impossible(self):
@@ -402,15 +419,22 @@ class Case(Frozen):
 
     @property
     def leaves_a_choice(self) -> bool:
-        """Whether the library decides how much work is done: with default settings, and with psk, where its client may
-        make a key share that the server ignores."""
-        return self.protocol is Protocol.DEFAULT or self.resumption is Resumption.PSK
+        """Whether the library decides how much work is done: with default settings, and with a pre-shared key alone in
+        TLS 1.3, where its client may make a key share that the server ignores."""
+        psk_alone = self.key_exchange.method is Method.PSK and not self.protocol.has_tls_1_2
+        return self.protocol is Protocol.DEFAULT or self.resumption is Resumption.PSK or psk_alone
 
     @property
     def is_whole_connection(self) -> bool:
         """Whether its CPU time is that of a whole connection, not of the handshake: it transfers data, loads a context
         for each connection, or has a web server."""
         return self.transfer_bytes > 0 or self.context is ContextUse.CONNECTION or self.has_server
+
+    @property
+    def ages(self) -> bool:
+        """Whether many connections can be made on one context of it, one after the other: one worker plays both roles
+        on one thread, and no key is used up."""
+        return not (self.has_server or self.peer != NOTHING or self.threads > 1 or self.punctures)
 
     @property
     def has_server(self) -> bool:
@@ -445,6 +469,11 @@ class Case(Frozen):
     def is_countable(self) -> bool:
         """Whether instructions can be counted: one thread plays both roles. With a path they are those in memory."""
         return self.threads == 1 and not self.peer_reference and not self.has_server
+
+    @property
+    def has_start(self) -> bool:
+        """Whether processes can be started with it: one thread with one context plays both roles in memory."""
+        return self.is_countable and self.context is ContextUse.SHARED and self.path == NOTHING
 
     @property
     def peer_reference(self) -> str | None:

@@ -67,6 +67,17 @@ class Protocol(StrEnum):
     DEFAULT = "default"
     BFE_0RTT = "BFE-0RTT-1"
     QUIC_V1 = "QUICv1"
+    DTLS_1_2 = "DTLSv1.2"
+    DTLS_1_3 = "DTLSv1.3"
+
+    @property
+    def has_tls_1_2(self) -> bool:
+        """Whether its handshake has the messages of TLS 1.2."""
+        return self in (Protocol.TLS_1_2, Protocol.DTLS_1_2)
+
+    @property
+    def is_dtls(self) -> bool:
+        return self in (Protocol.DTLS_1_2, Protocol.DTLS_1_3)
 
 
 class Method(StrEnum):
@@ -78,11 +89,12 @@ class Method(StrEnum):
     MLKEM = "MLKEM"
     DEFAULT = "default"
     BFE = "BFE"
+    PSK = "PSK"
 
 
 class Key(StrEnum):
     """The certificate's key: the part of a key exchange after the hyphen. `BFE` is the key of Bloom filter encryption,
-    which has no certificate."""
+    and `PSK` an external pre-shared key. Neither has a certificate."""
 
     RSA = "RSA"
     RSA_PSS = "RSA-PSS"
@@ -93,16 +105,17 @@ class Key(StrEnum):
     ML_DSA_65 = "ML-DSA-65"
     ML_DSA_87 = "ML-DSA-87"
     BFE = "BFE"
+    PSK = "PSK"
 
 
-CERTIFICATE_KEYS = tuple(key for key in Key if key is not Key.BFE)
+CERTIFICATE_KEYS = tuple(key for key in Key if key not in (Key.BFE, Key.PSK))
 RSA_KEYS = (Key.RSA, Key.RSA_PSS)
 ML_DSA_KEYS = (Key.ML_DSA_44, Key.ML_DSA_65, Key.ML_DSA_87)
 
 
 class KeyExchange(StrEnum):
-    """`RSA`, `BFE`, or every other method with every certificate's key. The list is written out for type checkers, and
-    a test compares it with the two above."""
+    """`RSA`, `BFE`, every other method with every certificate's key, or an external pre-shared key with or without
+    another method. The list is written out for type checkers, and a test compares it with the two above."""
 
     RSA = "RSA"
     DHE_RSA = "DHE-RSA"
@@ -138,6 +151,9 @@ class KeyExchange(StrEnum):
     DEFAULT_ML_DSA_65 = "default-ML-DSA-65"
     DEFAULT_ML_DSA_87 = "default-ML-DSA-87"
     BFE = "BFE"
+    PSK = "PSK"
+    DHE_PSK = "DHE-PSK"
+    ECDHE_PSK = "ECDHE-PSK"
 
     @property
     def method(self) -> Method:
@@ -145,7 +161,9 @@ class KeyExchange(StrEnum):
 
     @property
     def key(self) -> Key:
-        return Key.BFE if self is KeyExchange.BFE else Key(self.partition("-")[2] or Key.RSA)
+        if self in (KeyExchange.BFE, KeyExchange.PSK):
+            return Key(self.value)
+        return Key(self.partition("-")[2] or Key.RSA)
 
 
 class Cipher(StrEnum):
@@ -189,6 +207,15 @@ class ContextUse(StrEnum):
     SHARED = "shared"
     THREAD = "thread"
     CONNECTION = "connection"
+
+
+class TrustStore(StrEnum):
+    """What a verifying side loads its trust anchors from: a file of all; a folder of one file for each, named by the
+    hash of its subject; or p11-kit's trust module."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    P11_KIT = "p11-kit"
 
 
 class Server(StrEnum):

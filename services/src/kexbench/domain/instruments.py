@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-CountedSide = Literal["client", "server", "objects", "client_held", "server_held", "kept"]
-"""The turns of a side; making and freeing the objects of both, which no time of a handshake includes; what a side of an
-open connection holds; and what stays after a connection was freed."""
+CountedSide = Literal["client", "server", "objects", "start", "client_held", "server_held", "kept"]
+"""The turns of a side; making and freeing the objects of both, which no time of a handshake includes; the start of a
+process, from the library's own to the end of the first handshake; what a side of an open connection holds; and what
+stays after a connection was freed."""
 
 
 class Instrument(StrEnum):
@@ -57,6 +58,8 @@ class InstrumentRow:
     """Functions that only pass on what their callers ask for: their part is their callers'."""
 
 
+START: CountedSide = "start"
+"""Counted only in runs that start processes."""
 _TURNS: dict[CountedSide, Part] = {
     "client": Part(("client_turn",)),
     "server": Part(("server_turn",)),
@@ -78,7 +81,7 @@ INSTRUMENTS: Mapping[Instrument, InstrumentRow] = {
         event="Ir",
         # The same program needs a few more to copy bytes from an address that is aligned otherwise.
         smallest_change=100,
-        parts=_TURNS,
+        parts={**_TURNS, START: Part(("start_library", "first_context", "first_handshake"), "in one start")},
     ),
     Instrument.ALLOCATIONS: InstrumentRow(
         "Allocated bytes",
@@ -100,6 +103,11 @@ INSTRUMENTS: Mapping[Instrument, InstrumentRow] = {
     ),
 }
 COUNTING = tuple(instrument for instrument in Instrument if instrument.counts)
+
+
+def parts_of(instrument: Instrument) -> tuple[CountedSide, ...]:
+    """What every run with it counts."""
+    return tuple(side for side in INSTRUMENTS[instrument].parts if side != START)
 
 
 def side_words(side: CountedSide) -> str:

@@ -11,9 +11,10 @@ class CertificateFiles(Frozen):
     """Content-addressed file names of a case with one certificate; `-` for none."""
 
     key: str = Field(
-        description="PEM of the certificate's private key, or the seed of a key of Bloom filter encryption"
+        description="PEM of the certificate's private key, the seed of a key of Bloom filter encryption, or an "
+        "external pre-shared key"
     )
-    certificate: str = Field(description="PEM of the certificate, followed by its issuers; - with such a seed")
+    certificate: str = Field(description="PEM of the certificate, followed by its issuers; - with the other two")
     dh_parameters: str
     ocsp_response: str = Field("-", description="DER")
     trust_anchors_file: str = Field("-", description="PEM of root certificates, the one of the case's chain first")

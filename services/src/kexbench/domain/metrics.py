@@ -18,9 +18,11 @@ class MetricGroup(StrEnum):
     CONNECTION = "Whole connection"
     SERVER = "Web server"
     PATH = "Emulated path"
+    START = "Start of a process"
     WIRE = "Bytes on the wire"
     STRUCTURE = "Structure"
     MEMORY = "Memory"
+    AGE = "Age of a context"
     COUNTERS = "Hardware counters"
     CALLGRIND = "Counted by callgrind"
     ALLOCATIONS = "Counted allocations"
@@ -67,6 +69,22 @@ class OverPath:
 
 
 @dataclass(frozen=True)
+class Started:
+    """From fresh processes, in runs that start some: an array of the record `start`, one value for each process."""
+
+    array: str
+
+
+@dataclass(frozen=True)
+class Aged:
+    """From the connections that age a context, in runs whose spec asks for them (`measure.age`): one value for each
+    invocation."""
+
+    heap: bool = False
+    """Whether only a worker with the counter of allocations counts it."""
+
+
+@dataclass(frozen=True)
 class Counted:
     """From an instrument that counts, in its runs: the sum over its parts."""
 
@@ -99,7 +117,7 @@ class MetricRow:
     """For choices and heads of tables."""
     meaning: str
     """What a cell's number says: of a time, that is a rate."""
-    origin: Timed | Examined | Loaded | OverPath | Counted
+    origin: Timed | Examined | Loaded | OverPath | Started | Aged | Counted
     decides: Side | None = None
     """The side whose verdicts it decides, in runs with its instrument."""
     of_transfer: bool = False
@@ -110,7 +128,20 @@ class MetricRow:
     """Whether alerts screen it, unless a spec names metrics."""
 
 
-_TIME, _CONNECTION, _SERVER, _PATH, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND, _ALLOCATIONS = MetricGroup
+(
+    _TIME,
+    _CONNECTION,
+    _SERVER,
+    _PATH,
+    _START,
+    _WIRE,
+    _STRUCTURE,
+    _MEMORY,
+    _AGE,
+    _COUNTERS,
+    _CALLGRIND,
+    _ALLOCATIONS,
+) = MetricGroup
 _WIRE_BYTES = Exact(relevant=0.005, tolerance=4)
 _WHOLE = Exact(relevant=0.0, tolerance=0.5)
 """Of records and round trips, which are whole."""
@@ -119,6 +150,9 @@ _HELD = Exact(relevant=0.02, tolerance=64)
 _ASKED = Exact(relevant=0.001, tolerance=8)
 _KEPT = Exact(relevant=0.0, tolerance=4)
 _PEAK = Exact(relevant=0.02, tolerance=256)
+_LIVE = Exact(relevant=0.02, tolerance=4096)
+_GROWTH = Exact(relevant=0.02, tolerance=1)
+"""A table that grows once in ten thousand connections is a fraction of a byte for each."""
 
 
 class Metric(StrEnum):
@@ -425,6 +459,85 @@ class Metric(StrEnum):
         "bits per second that the path carried while its queue was not empty",
         OverPath(),
     )
+    START_CPU_NS = MetricRow(
+        "start_cpu_ns",
+        _START,
+        "CPU time of a start, until the first handshake is done",
+        "processes started per CPU-second, from execve to the end of the first handshake",
+        Started("total_cpu_ns"),
+    )
+    START_WALL_NS = MetricRow(
+        "start_wall_ns",
+        _START,
+        "Wall time of a start, until the first handshake is done",
+        "processes started per second, one after the other, from execve to the end of the first handshake",
+        Started("total_wall_ns"),
+    )
+    START_LOAD_CPU_NS = MetricRow(
+        "start_load_cpu_ns",
+        _START,
+        "CPU time of loading a program with its libraries",
+        "processes per CPU-second from execve to main",
+        Started("load_cpu_ns"),
+    )
+    START_LIBRARY_CPU_NS = MetricRow(
+        "start_library_cpu_ns",
+        _START,
+        "CPU time of the library's own start, with FIPS self-tests",
+        "starts of the library per CPU-second, with the self-tests of a FIPS provider",
+        Started("library_cpu_ns"),
+    )
+    START_CONTEXT_CPU_NS = MetricRow(
+        "start_context_cpu_ns",
+        _START,
+        "CPU time of the first contexts",
+        "processes per CPU-second that make their first contexts, one for each side",
+        Started("context_cpu_ns"),
+    )
+    START_KEYS_CPU_NS = MetricRow(
+        "start_keys_cpu_ns",
+        _START,
+        "CPU time of loading the first key and chain",
+        "processes per CPU-second that load their first key and chain",
+        Started("keys_cpu_ns"),
+    )
+    START_TRUST_CPU_NS = MetricRow(
+        "start_trust_cpu_ns",
+        _START,
+        "CPU time of loading trust anchors",
+        "processes per CPU-second that load their trust anchors",
+        Started("trust_cpu_ns"),
+    )
+    START_HANDSHAKE_CPU_NS = MetricRow(
+        "start_handshake_cpu_ns",
+        _START,
+        "CPU time of a process's first handshake",
+        "first handshakes of processes per CPU-second",
+        Started("handshake_cpu_ns"),
+    )
+    START_READ_BYTES = MetricRow(
+        "start_read_bytes",
+        _START,
+        "Bytes read by a start",
+        "bytes that a process reads until its first handshake is done, without what it maps",
+        Started("read_bytes"),
+        exact=_HELD,
+    )
+    START_HEAP_BYTES = MetricRow(
+        "start_heap_bytes",
+        _START,
+        "Heap held after a process's first handshake",
+        "heap bytes that a process holds after its first handshake",
+        Started("heap_bytes"),
+        exact=_PEAK,
+    )
+    START_RESIDENT_BYTES = MetricRow(
+        "start_resident_bytes",
+        _START,
+        "Memory of a process after its first handshake",
+        "bytes of memory, pages of files included, that a process has after its first handshake",
+        Started("resident_bytes"),
+    )
     CLIENT_BYTES = MetricRow(
         "client_bytes",
         _WIRE,
@@ -514,6 +627,45 @@ class Metric(StrEnum):
         exact=_HELD,
         watched=True,
     )
+    YOUNG_CPU_NS = MetricRow(
+        "young_cpu_ns",
+        _AGE,
+        "CPU time of a connection on a young context, both sides",
+        "connections per CPU-second on a young context, client and server together",
+        Aged(),
+    )
+    OLD_CPU_NS = MetricRow(
+        "old_cpu_ns",
+        _AGE,
+        "CPU time of a connection on an old context, both sides",
+        "connections per CPU-second on an old context, client and server together",
+        Aged(),
+    )
+    YOUNG_HEAP_BYTES = MetricRow(
+        "young_heap_bytes",
+        _AGE,
+        "Heap in use with a young context",
+        "heap bytes in use with a young context while no connection is open, both sides",
+        Aged(heap=True),
+        exact=_LIVE,
+    )
+    OLD_HEAP_BYTES = MetricRow(
+        "old_heap_bytes",
+        _AGE,
+        "Heap in use with an old context",
+        "heap bytes in use with an old context while no connection is open, both sides",
+        Aged(heap=True),
+        exact=_LIVE,
+    )
+    GROWTH_BYTES = MetricRow(
+        "growth_bytes",
+        _AGE,
+        "Heap that each connection leaves behind",
+        "heap bytes that each connection leaves in use for ever",
+        Aged(heap=True),
+        exact=_GROWTH,
+        watched=True,
+    )
     CLIENT_INSTRUCTIONS = MetricRow(
         "client_instructions",
         _COUNTERS,
@@ -593,6 +745,13 @@ class Metric(StrEnum):
         "instructions of making and freeing objects per handshake, counted by callgrind",
         Counted(("objects",)),
     )
+    START_COUNTED_INSTRUCTIONS = MetricRow(
+        "start_counted_instructions",
+        _CALLGRIND,
+        "Instructions of a start, counted by callgrind",
+        "instructions of a process from the library's start to the end of the first handshake, counted by callgrind",
+        Counted(("start",)),
+    )
     ALLOCATED_BYTES = MetricRow(
         "allocated_bytes",
         _ALLOCATIONS,
@@ -648,6 +807,8 @@ TIMED = {metric: origin for metric in Metric if isinstance(origin := metric.row.
 EXAMINED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Examined)}
 LOADED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Loaded)}
 OVER_PATH = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, OverPath)}
+STARTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Started)}
+AGED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Aged)}
 COUNTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Counted)}
 OF_EMULATOR = frozenset({Metric.PATH_DELAY_P50_NS, Metric.PATH_LOST_PPM, Metric.PATH_CARRIED_BIT_S})
 """What the path did, and no library."""

@@ -40,6 +40,12 @@ under way than in between, and have enough connections for percentiles."""
 
 PATH_CONNECTIONS = 500
 """Default connections over a path in an invocation."""
+HEAP_STARTS = 3
+"""Processes of each subject whose heap is counted, in an invocation that starts any: it hardly varies."""
+LEAST_AGED, MOST_AGED = 100, 10_000_000
+"""Connections on one context, in an invocation that ages it."""
+HEAP_AGED = 20_000
+"""The most of them with the counter of allocations. Growth shows in fewer than a slope of CPU time does."""
 BLOCK_SUBJECTS, MOST_BLOCK_SUBJECTS = 6, 12
 """With more live processes each finds less of its code and data in a core's caches when its turn comes."""
 SENTINEL = "sentinel"
@@ -100,6 +106,11 @@ class Measure(Frozen):
     )
     block_subjects: Count = Field(BLOCK_SUBJECTS, description="the most subjects that interleave")
     connections: Count = Field(PATH_CONNECTIONS, description="of each invocation of a case with a path")
+    starts: Count = Field(0, description="fresh processes of each subject in each invocation, timed step by step")
+
+    age: int = Field(
+        0, ge=0, le=MOST_AGED, description="connections that age a context in each invocation, or 0 for none"
+    )
 
     def batch_ns_of(self, case: Case) -> int:
         """The minimum length of a batch of a case."""
@@ -220,7 +231,7 @@ def plan_id_of(plan: Plan) -> str:
         *(("resolve", None), ("sentinel", True)),
         *(("isolation", Isolation.EXCLUSIVE), ("instrument", Instrument.TIME)),
         *(("jobs", JOBS_PER_CELL), ("block_subjects", BLOCK_SUBJECTS)),
-        ("connections", PATH_CONNECTIONS),
+        *(("connections", PATH_CONNECTIONS), ("starts", 0), ("age", 0)),
     ):
         if content["measure"][later] == neutral:
             del content["measure"][later]

@@ -26,6 +26,7 @@ from kexbench.domain.dimensions import (
     Resumption,
     Server,
     Tickets,
+    TrustStore,
     group_fits,
     is_custom_dh,
 )
@@ -53,8 +54,12 @@ def impossible(case: Case) -> str | None:
     if case.protocol is Protocol.BFE_0RTT or case.key_exchange.method is Method.BFE:
         return next((reason for broken, reason in _bfe(case) if broken), None)
     rules = _settings(case) + _connection(case) + _keys(case) + _server(case) + _path(case) + _without_bfe(case)
+    if case.key_exchange.key is Key.PSK:
+        rules += _psk(case)
     if case.protocol is not Protocol.DEFAULT:
-        rules += _tls_1_2(case) if case.protocol is Protocol.TLS_1_2 else _tls_1_3(case)
+        rules += _tls_1_2(case) if case.protocol.has_tls_1_2 else _tls_1_3(case)
+    if case.protocol.is_dtls:
+        rules += _dtls(case)
     if case.protocol is Protocol.QUIC_V1:
         rules += _quic(case)
     return next((reason for broken, reason in rules if broken), None)
@@ -69,7 +74,43 @@ def _quic(case: Case) -> Rules:
         (case.transfer_bytes > 0, "QUIC is measured without a transfer after the handshake"),
         (case.fips, "QUIC is measured without FIPS"),
         (case.peer != NOTHING, "QUIC is measured without a peer: the subject plays both sides"),
+        (case.key_exchange.key is Key.PSK, "QUIC is measured with certificates"),
         (case.server is not Server.NONE, f"{case.server} is measured without QUIC"),
+    )
+
+
+def _dtls(case: Case) -> Rules:
+    return (
+        (case.early_data_bytes > 0, "DTLS is measured without early data"),
+        (case.hello_retry, "DTLS is measured without another HelloRetryRequest than that of its cookie"),
+        (case.tickets is not Tickets.NONE, "DTLS is measured with tickets only for a resumption"),
+        (case.transfer_bytes > 0, "DTLS is measured without a transfer after the handshake"),
+        (case.peer != NOTHING, "DTLS is measured without a peer: the subject plays both sides"),
+        (case.server is not Server.NONE, f"{case.server} is measured without DTLS"),
+        (case.path != NOTHING, "DTLS is measured in memory, without a path"),
+    )
+
+
+def _psk(case: Case) -> Rules:
+    return (
+        (case.resumption is not Resumption.NONE, "an external pre-shared key is measured in full handshakes only"),
+        (case.tickets is not Tickets.NONE, "an external pre-shared key is measured without tickets"),
+        (case.hello_retry, "an external pre-shared key is measured without HelloRetryRequest"),
+        (
+            case.client_authentication
+            or case.verification
+            or case.ocsp_bytes > 0
+            or case.chain_length > 1
+            or case.certificate_names > 1
+            or case.certificate_policies > 0
+            or case.crl_distribution_points > 0,
+            "an external pre-shared key stands in place of certificates (RFC 4279, section 2; RFC 8446, section 2.2)",
+        ),
+        (case.server is not Server.NONE, f"{case.server} is measured with certificates"),
+        (
+            not case.protocol.has_tls_1_2 and case.cipher is Cipher.AES_256_GCM,
+            "the pre-shared key's hash is SHA-256, and TLS 1.3 has AES-256-GCM with SHA-384 only (RFC 8446, B.4)",
+        ),
     )
 
 
@@ -96,6 +137,7 @@ def _bfe(case: Case) -> Rules:
             or case.path != NOTHING
             or case.concurrency != USUAL_CONCURRENCY
             or case.resumed_percent != EVERY_CONNECTION
+            or case.trust_store is not TrustStore.FILE
             or any((case.client_authentication, case.anti_replay, case.hello_retry, case.fips, case.verification))
             or any((case.ocsp_bytes, case.transfer_bytes, case.ecdsa_percent))
             or any((case.certificate_policies, case.crl_distribution_points, case.intermediate_bytes))
@@ -147,6 +189,15 @@ def _connection(case: Case) -> Rules:
     tickets, peer = case.tickets is not Tickets.NONE, case.peer != NOTHING
     return (
         (case.trust_anchors > 1 and not case.verification, "trust anchors need verification"),
+        (
+            case.trust_anchors == 0 and case.verification,
+            "verification needs a trust anchor: without any, no handshake is possible",
+        ),
+        (case.trust_store is not TrustStore.FILE and not case.verification, "a trust store needs verification"),
+        (
+            case.trust_store is not TrustStore.FILE and case.server is not Server.NONE,
+            f"{case.server} is measured with a file of trust anchors",
+        ),
         (
             case.intermediate_bytes > 0 and case.chain_length == 1,
             "a size of intermediate certificates needs a chain of at least 2 certificates",
@@ -268,8 +319,12 @@ def _tls_1_2(case: Case) -> Rules:
             "TLS 1.2 has no cipher suite with RSA key exchange and CHACHA20-POLY1305 (RFC 7905, section 2)",
         ),
         (
-            case.cipher is (Cipher.AES_256_CBC_SHA256 if method is Method.ECDHE else Cipher.AES_256_CBC_SHA384),
-            f"TLS 1.2 has no cipher suite with {method} key exchange and {case.cipher} (RFC 5246, A.5; RFC 5289)",
+            case.cipher
+            is (Cipher.AES_256_CBC_SHA256 if method is Method.ECDHE or key is Key.PSK else Cipher.AES_256_CBC_SHA384),
+            (
+                f"TLS 1.2 has no cipher suite with {case.key_exchange if key is Key.PSK else method} key exchange and "
+                f"{case.cipher} (RFC 5246, A.5; RFC 5289; RFC 5487)"
+            ),
         ),
         (
             case.group in HYBRID_GROUPS or case.group in MLKEM_GROUPS,
@@ -277,7 +332,7 @@ def _tls_1_2(case: Case) -> Rules:
         ),
         (key in ML_DSA_KEYS, "TLS 1.2 has no ML-DSA signatures: they need TLS 1.3"),
         (
-            method is Method.DHE and key not in RSA_KEYS,
+            method is Method.DHE and key not in (*RSA_KEYS, Key.PSK),
             f"TLS 1.2 has no cipher suite with DHE and an {key} key (RFC 5246, appendix A.5)",
         ),
         (

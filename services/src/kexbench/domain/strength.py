@@ -29,8 +29,10 @@ from kexbench.domain.security import (
 if TYPE_CHECKING:
     from kexbench.domain.cases import Case
 
-Role = Literal["key exchange", "certificate's key", "hash of the signature", "cipher"]
+Role = Literal["key exchange", "certificate's key", "pre-shared key", "hash of the signature", "cipher"]
 LIBRARYS_CHOICE = "the library's choice"
+PSK_BITS = 256
+"""Of the external pre-shared key, as the material has it."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ def strength(case: Case, model: SecurityModel) -> Strength:
     certificates is as strong as the weaker kind of its connections.
 
     A signature is no stronger than its hash (SP 800-57 Part 1 Rev. 5, section 5.6.2 and table 3), and traffic no
-    stronger than its cipher. RSA key exchange signs nothing: only who has the key can decrypt the secret.
+    stronger than its cipher. RSA key exchange signs nothing: only who has the key can decrypt the secret. A pre-shared
+    key of random bits is as strong as it is long.
     """
     parts = _parts(case, model)
     further = _parts(case.ecdsa_case, model) if case.ecdsa_case else ()
@@ -72,8 +75,10 @@ def strength(case: Case, model: SecurityModel) -> Strength:
 
 def _parts(case: Case, model: SecurityModel) -> tuple[Part, ...]:
     exchange = case.key_exchange
-    parts = [_exchange_part(case, model)]
-    if exchange.method not in (Method.RSA, Method.BFE):
+    parts = [] if exchange.method is Method.PSK else [_exchange_part(case, model)]
+    if exchange.key is Key.PSK:
+        parts.append(Part("pre-shared key", f"{PSK_BITS} bits", PSK_BITS))
+    elif exchange.method not in (Method.RSA, Method.BFE):
         name = " ".join([exchange.key, str(case.rsa_bits or case.curve)]).removesuffix(f" {NOTHING}")
         parts.append(Part("certificate's key", name, key_security_bits(model, exchange.key, case.rsa_bits, case.curve)))
     if used := signature_hash(case):
@@ -101,21 +106,20 @@ def signature_hash(case: Case) -> Hash | None:
 def is_forward_secret(case: Case) -> bool | None:
     """Whether recorded traffic stays secret once long-lived keys leak: the certificate's, and what resumes sessions.
 
-    RSA key exchange is not (RFC 9325, section 4.1), nor are resumptions without a new key share (RFC 8446, section
-    2.2; in TLS 1.2 they reuse the master secret, RFC 9325, section 7.3) and early data (RFC 8446, section 2.3). Early
-    data of BFE-0RTT-1 is, since the server punctures its key before it decrypts them. None where the library chooses
-    the protocol.
-    """
+    RSA key exchange is not (RFC 9325, section 4.1), nor a pre-shared key alone (RFC 4279, section 7.1; RFC 8446,
+    section 2.2), nor are resumptions without a new key share (RFC 8446, section 2.2; in TLS 1.2 they reuse the master
+    secret, RFC 9325, section 7.3) and early data (RFC 8446, section 2.3). Early data of BFE-0RTT-1 is, since the server
+    punctures its key before it decrypts them. None where the library chooses the protocol."""
     if case.key_exchange.method is Method.DEFAULT:
         return None
     if case.key_exchange.method is Method.BFE:
         return True
     shared_anew = case.resumption in (Resumption.NONE, Resumption.PSK_DHE)
-    return case.key_exchange.method is not Method.RSA and shared_anew and case.early_data_bytes == 0
+    return case.key_exchange.method not in (Method.RSA, Method.PSK) and shared_anew and case.early_data_bytes == 0
 
 
 def has_post_quantum_key_exchange(case: Case) -> bool:
-    """Whether traffic that is recorded today stays secret."""
+    """Whether ML-KEM keeps traffic secret that is recorded today. An external pre-shared key would too, without it."""
     return case.group in (*HYBRID_GROUPS, *MLKEM_GROUPS)
 
 

@@ -2,5 +2,5 @@
 
 - `make.py`: makes keys and certificates, and reads DH parameters. Start here. `keys.py`: private keys by name.
 - `der.py`, `padding.py`, `ocsp.py`: certificates and OCSP responses of an exact size.
-- `store.py`: the content-addressed folder.
+- `store.py`: the content-addressed folder; `hashed.py`: folders of trust anchors in it.
 """

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
+from kexbench.domain.strength import PSK_BITS
 from kexbench.material import der
 from kexbench.material.keys import PSS, Signer, load_signer, named, new_signer
 from kexbench.material.padding import padded, padding_of
@@ -93,12 +94,12 @@ _ROOT_KEYS = ("rsa-4096", "rsa-4096", "rsa-4096", "rsa-2048", "rsa-2048", "ecdsa
 """Keys of the roots in a distribution's bundle, in about these shares."""
 
 
-def make_other_roots(amount: int) -> bytes:
+def make_other_roots(amount: int, first: int = 0) -> bytes:
     """PEM of so many self-signed root certificates, for a trust store as large as a distribution's. They have a few
     keys in common, since a key's size matters here and its value doesn't."""
     signers = {kind: new_signer(kind, kind) for kind in set(_ROOT_KEYS)}
     roots = []
-    for number in range(amount):
+    for number in range(first, first + amount):
         root = replace(signers[_ROOT_KEYS[number % len(_ROOT_KEYS)]], subject=named(f"other root {number}"))
         roots.append(_certificate(root, root, number + 1, is_issuer=True, verifiable=True))
     return b"".join(roots)
@@ -116,6 +117,11 @@ _BFE_SEED = struct.Struct(">8sII32s")
 def make_bfe_seed(punctures: int, false_positive_bits: int) -> bytes:
     """What workers/handshake/bfe_key.c makes a key of Bloom filter encryption from. The key itself has megabytes."""
     return _BFE_SEED.pack(b"BFEseed\x01", punctures, false_positive_bits, secrets.token_bytes(32))
+
+
+def make_psk() -> bytes:
+    """An external pre-shared key, as the worker takes it."""
+    return secrets.token_bytes(PSK_BITS // 8)
 
 
 def _certificate(

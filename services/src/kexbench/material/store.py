@@ -1,4 +1,5 @@
-"""A content-addressed folder of key material: `<sha256>.pem`, `.der` and `.seed` files, and an index by name."""
+"""A content-addressed folder of key material: files `<sha256>.pem`, `.der`, `.seed` and `.psk`, and an index by
+name."""
 
 import hashlib
 import json
@@ -12,8 +13,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from kexbench.domain.cases import TRUST_ANCHORS_MAX, Case
-from kexbench.domain.dimensions import NOTHING
+from kexbench.domain.dimensions import NOTHING, Key, TrustStore
 from kexbench.domain.material import CertificateFiles, MaterialFiles
+from kexbench.material.hashed import lay_out
 from kexbench.material.keys import load_signer
 from kexbench.material.make import (
     USUAL,
@@ -24,11 +26,13 @@ from kexbench.material.make import (
     make_chain,
     make_key_pair,
     make_other_roots,
+    make_psk,
     make_verified_chain,
     shipped_dh_parameters,
 )
 from kexbench.material.ocsp import make_ocsp_response
 
+_OTHER_ROOTS = 500
 Entry = dict[str, str]
 """File names by content, such as `key`."""
 
@@ -50,9 +54,13 @@ class MaterialStore:
         parameters = ocsp_response = trust_anchors = NOTHING
         if case.dh_parameters_name:
             parameters = self._put(shipped_dh_parameters(case.dh_parameters_name), "pem")
+        if case.key_exchange.key is Key.PSK:
+            return CertificateFiles(key=self._psk(), certificate=NOTHING, dh_parameters=parameters)
         if case.verification:
             pair = issued = self._verified_pair(case)
             trust_anchors = self._trust_anchors(case, pair)
+            if case.trust_store is TrustStore.FOLDER:
+                lay_out(self.folder / trust_anchors)
         elif case.ocsp_bytes:
             issued = self._pair(case, max(2, case.chain_length))
             pair = self._issued_alone(case, issued) if case.chain_length == 1 else issued
@@ -75,6 +83,10 @@ class MaterialStore:
             return {"key": self._put(make_bfe_seed(case.punctures, case.false_positive_bits), "seed")}
 
         return self._entry(case.key_name, seed)["key"]
+
+    def _psk(self) -> str:
+        """The external pre-shared key of all cases that have one."""
+        return self._entry("psk", lambda: {"key": self._put(make_psk(), "psk")})["key"]
 
     def _key(self, name: str) -> Entry:
         """A key with its plain certificate."""
@@ -107,14 +119,21 @@ class MaterialStore:
             return pair["root"]
 
         def anchors() -> Entry:
-            others = self._entry(
-                "other-roots", lambda: {"roots": self._put(make_other_roots(TRUST_ANCHORS_MAX), "pem")}
-            )
-            roots = x509.load_pem_x509_certificates(self._read(others["roots"]))[: case.trust_anchors - 1]
+            roots = x509.load_pem_x509_certificates(self._other_roots(case.trust_anchors - 1))[: case.trust_anchors - 1]
             bundle = self._read(pair["root"]) + b"".join(root.public_bytes(Encoding.PEM) for root in roots)
             return {"trust_anchors": self._put(bundle, "pem")}
 
         return self._entry(f"{_verified_name(case)}-anchors-{case.trust_anchors}", anchors)["trust_anchors"]
+
+    def _other_roots(self, amount: int) -> bytes:
+        """At least so many. More than earlier releases had are in an entry of their own, so that stores keep theirs."""
+        first, further = _OTHER_ROOTS, TRUST_ANCHORS_MAX - _OTHER_ROOTS
+        entry = self._entry("other-roots", lambda: {"roots": self._put(make_other_roots(first), "pem")})
+        roots = self._read(entry["roots"])
+        if amount <= first:
+            return roots
+        more = self._entry("further-roots", lambda: {"roots": self._put(make_other_roots(further, first), "pem")})
+        return roots + self._read(more["roots"])
 
     def _issued_alone(self, case: Case, issued: Entry) -> Entry:
         """Only the first certificate of a chain: libraries staple nothing to a self-signed certificate."""

@@ -73,6 +73,8 @@ class Wish:
     instrument: Instrument = Instrument.TIME
     jobs: int = JOBS_PER_CELL
     connections: int = PATH_CONNECTIONS
+    starts: int = 0
+    age: int = 0
     relevant: float = RELEVANT
 
 
@@ -94,6 +96,8 @@ def spec_text(wish: Wish) -> str:
             **({} if wish.instrument is Instrument.TIME else {"instrument": str(wish.instrument)}),
             **({} if wish.jobs == JOBS_PER_CELL else {"jobs": wish.jobs}),
             **({} if wish.connections == PATH_CONNECTIONS else {"connections": wish.connections}),
+            **({} if wish.starts == 0 else {"starts": wish.starts}),
+            **({"age": wish.age} if wish.age else {}),
         },
         **({} if wish.relevant == RELEVANT else {"alerts": {"relevant": f"{wish.relevant * 100:.10g}%"}}),
     }

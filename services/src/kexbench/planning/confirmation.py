@@ -51,6 +51,8 @@ class ConfirmingRun:
             instrument=self.measure.instrument,
             jobs=measure.jobs,
             connections=self.measure.connections,
+            starts=self.measure.starts,
+            age=self.measure.age,
         )
 
     @property

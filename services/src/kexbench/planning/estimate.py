@@ -3,9 +3,11 @@
 from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import CpuFeatures
 from kexbench.domain.dimensions import NOTHING, ContextUse, Resumption
-from kexbench.domain.instruments import INSTRUMENTS, Instrument
+from kexbench.domain.instruments import Instrument, parts_of
 from kexbench.domain.paths import interval_ns
 from kexbench.domain.plans import (
+    HEAP_AGED,
+    HEAP_STARTS,
     WARM_UP_BATCHES,
     Measure,
     Plan,
@@ -17,10 +19,11 @@ INVOCATION_OVERHEAD_S = 0.05
 """Seconds for the start, set-up and probe handshake of one worker."""
 OVERLOOKED_S = 1.0
 """An untimed pass of this length is not estimated. With it, plans of earlier releases would have another id."""
-COUNTED_RUNS = 2 * len(INSTRUMENTS[Instrument.INSTRUCTIONS].parts)
+COUNTED_RUNS = 2 * len(parts_of(Instrument.INSTRUCTIONS))
 """Of a worker under callgrind: two of different length for each side, and for the objects."""
 COUNTING_OVERHEAD_S = 1.5
-COUNTED_HANDSHAKES = 20 * 50
+COUNTED_START = 50
+COUNTED_HANDSHAKES = 20 * COUNTED_START
 """Handshakes of such a run, in native time: it is fifty times slower."""
 PROFILED_HANDSHAKES = 4 * 20
 """Handshakes of a profile that the worker counts itself, with those before and after."""
@@ -52,8 +55,11 @@ def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     handshake_s = handshake_seconds(case)
     if measure.instrument.counts and measure.instrument is not Instrument.INSTRUCTIONS:
         return (INVOCATION_OVERHEAD_S + PROFILED_HANDSHAKES * handshake_s) * subjects * measure.invocations
+    starts = measure.starts if case.has_start else 0
     if measure.instrument is Instrument.INSTRUCTIONS:
-        return COUNTED_RUNS * (COUNTING_OVERHEAD_S + COUNTED_HANDSHAKES * handshake_s) * subjects * measure.invocations
+        counted_start_s = (COUNTING_OVERHEAD_S + COUNTED_START * _start_seconds(case)) if starts else 0.0
+        counted_s = COUNTED_RUNS * (COUNTING_OVERHEAD_S + COUNTED_HANDSHAKES * handshake_s)
+        return (counted_s + counted_start_s) * subjects * measure.invocations
     at_its_end = case.concurrency if case.has_server else 1
     if case.ecdsa_case:  # a batch has as many connections of the rarer kind as are under way at once
         at_its_end *= 100 // min(case.ecdsa_percent, 100 - case.ecdsa_percent)
@@ -64,7 +70,11 @@ def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     )
     workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
     invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
+    if case.ages:
+        invocation_s += (measure.age + min(measure.age, HEAP_AGED)) * handshake_s
     invocation_s += _path_seconds(case, handshake_s, measure.connections)
+    # Two workers start processes, one of them so many, the other a few that count the heap.
+    invocation_s += (2 * INVOCATION_OVERHEAD_S + (starts + HEAP_STARTS) * _start_seconds(case)) if starts else 0.0
     # The untimed pass of each job is made twice, because a second worker counts the heap.
     examined_s = 2 * examined_handshakes(1e9 * handshake_s) * handshake_s
     passes = min(measure.jobs, measure.invocations) if workers == 1 and examined_s > OVERLOOKED_S else 0
@@ -78,6 +88,12 @@ def _path_seconds(case: Case, handshake_s: float, connections: int) -> float:
         return 0.0
     apart_ns = interval_ns(path, 1e9 * handshake_s, _FLIGHT_BYTES + case.transfer_bytes)
     return (connections * apart_ns + _ROUND_TRIPS * path.round_trip_ns) / 1e9
+
+
+def _start_seconds(case: Case) -> float:
+    """CPU seconds of a process's start: a guess for all libraries."""
+    anchors = 0.0002 * case.trust_anchors * (1 + case.client_authentication) if case.verification else 0.0
+    return 0.01 + anchors + 0.03 * case.fips + handshake_seconds(case)
 
 
 def handshake_seconds(case: Case) -> float:

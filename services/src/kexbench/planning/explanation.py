@@ -78,8 +78,9 @@ def counting_wish(
     description: str,
     pool: str = LOCAL,
     instrument: Instrument = Instrument.INSTRUCTIONS,
+    starts: int = 0,
 ) -> Wish:
-    """A spec that counts two subjects."""
+    """A spec that counts two subjects; with `starts`, also a process's start."""
     return Wish(
         name=name,
         description=description,
@@ -90,6 +91,7 @@ def counting_wish(
         isolation=Isolation.BEST_EFFORT,
         purpose=Purpose.SEARCH,
         instrument=instrument,
+        starts=starts,
     )
 
 

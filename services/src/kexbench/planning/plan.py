@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import Case, parse_peer
 from kexbench.domain.dimensions import Server
-from kexbench.domain.instruments import COUNTING
+from kexbench.domain.instruments import COUNTING, Instrument
 from kexbench.domain.libraries import LIBRARIES, MADE_UP, Library
 from kexbench.domain.material import least_intermediate_bytes, least_ocsp_bytes
 from kexbench.domain.plans import BATCH_NS, Measure, Plan, PlannedSubject, Reference, plan_id_of
@@ -66,6 +66,7 @@ def make_plan(
         + _served_elsewhere(document)
         + _too_large(document)
         + _two_ways(document)
+        + _not_timed(document)
         + set_twice(document)
     )
     if spec is None or faults:
@@ -242,6 +243,15 @@ def _two_ways(document: Document) -> list[Fault]:
     else:
         return []
     return [document.fault(("measure", "resolve"), message, at_key=True)]
+
+
+def _not_timed(document: Document) -> list[Fault]:
+    """A fault where `measure` asks for what only the instrument time measures, beside another instrument."""
+    written = document.value.get("measure")
+    if not isinstance(written, dict) or "age" not in written or written.get("instrument", Instrument.TIME) == "time":
+        return []
+    message = "only instrument: time ages a context: remove age, or the instrument"
+    return [document.fault(("measure", "age"), message, at_key=True)]
 
 
 def _too_large(document: Document) -> list[Fault]:

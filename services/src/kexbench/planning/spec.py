@@ -35,6 +35,8 @@ from kexbench.domain.plans import (
     BATCHES,
     BLOCK_SUBJECTS,
     JOBS_PER_CELL,
+    LEAST_AGED,
+    MOST_AGED,
     MOST_BLOCK_SUBJECTS,
     PATH_CONNECTIONS,
     Isolation,
@@ -53,6 +55,8 @@ MAX_BATCHES = 1000
 MAX_JOBS_PER_CELL = 100
 MIN_CONNECTIONS, MAX_CONNECTIONS = 20, 5000
 """Over a path, in an invocation: enough for a percentile, and few enough for one upload of results."""
+MAX_STARTS = 1000
+"""The worker's own limit."""
 MAX_REFERENCE_TABLES = 20
 MAX_REFERENCE_ROWS = 100
 MAX_EVERY = 10_000
@@ -128,7 +132,10 @@ class FirstDimensions(Written):
     ]
     key_exchange: Annotated[
         Distinct[KeyExchange],
-        Field(description="key exchanges, with a hyphen before the certificate's key, such as ECDHE-RSA"),
+        Field(
+            description="key exchanges, with a hyphen before the certificate's key, such as ECDHE-RSA, or with PSK, an "
+            "external pre-shared key in its place"
+        ),
     ]
     cipher: Distinct[Cipher] = Field(
         [Cipher.AES_128_GCM], description="ciphers of the connection; those with CBC are of TLS 1.2 alone"
@@ -183,6 +190,7 @@ class MeasureSpec(Written):
                         "required": ["instrument", "resolve"],
                         "properties": {"instrument": {"enum": [str(each) for each in COUNTING]}},
                     },
+                    {"required": ["instrument", "age"], "properties": {"instrument": {"not": {"const": "time"}}}},
                 ]
             }
         }
@@ -247,6 +255,24 @@ class MeasureSpec(Written):
             description="connections over the path in each invocation of a case that has one",
         ),
     ] = PATH_CONNECTIONS
+    starts: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=MAX_STARTS,
+            description="fresh processes of each subject that each invocation starts and times step by step, to the "
+            "end of their first handshake; with instrument instructions, a start is counted if there are any",
+        ),
+    ] = 0
+    age: Annotated[
+        int,
+        Field(
+            ge=LEAST_AGED,
+            le=MOST_AGED,
+            json_schema_extra={"default": 0},
+            description="connections that age a context in each invocation, one after the other; default: none",
+        ),
+    ] = 0
 
 
 class ReferenceRowSpec(Written):

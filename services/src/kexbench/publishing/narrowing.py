@@ -8,6 +8,8 @@ from kexbench.answers.cells import Cell, OutcomeView
 from kexbench.answers.comparison import ComparedEnd, Comparison
 from kexbench.answers.cpus import Cpus
 from kexbench.answers.history import CellHistory, HistoryLine
+from kexbench.answers.life import Life, LifeCase
+from kexbench.answers.life_words import life_sentence
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import LibraryState, Overview
 from kexbench.answers.paths_shapes import PathCell, Paths
@@ -57,6 +59,45 @@ def narrowed_paths(answer: Paths, names: Collection[str]) -> Paths:
         if any(cell.run_id and cell.subject in columns for cell in case.cells)
     ]
     return answer.model_copy(update={"subjects": shown, "cases": cases, "sentence": paths_sentence(cases)})
+
+
+def narrowed_life(answer: Life, names: Collection[str]) -> Life:
+    """Changes need both of their ends."""
+    columns = [place for place, subject in enumerate(answer.subjects) if subject.name in names]
+    shown = {answer.subjects[place].name for place in columns}
+    changes = [
+        change
+        for change in answer.changes
+        if change.cell.change and {change.cell.change.before.subject, change.cell.subject} <= shown
+    ]
+    return answer.model_copy(
+        update={
+            "subjects": [answer.subjects[place] for place in columns],
+            "cases": [_narrowed_case(case, columns, shown) for case in answer.cases],
+            "changes": changes,
+            "sentence": life_sentence([(each.metric, each.cell.change) for each in changes if each.cell.change]),
+        }
+    )
+
+
+def _narrowed_case(case: LifeCase, columns: Sequence[int], shown: Collection[str]) -> LifeCase:
+    def narrowed(cell: Cell | None) -> Cell | None:
+        if cell is None or cell.change is None or cell.change.before.subject in shown:
+            return cell
+        return cell.model_copy(update={"change": None})
+
+    sections = [
+        section.model_copy(
+            update={
+                "lines": [
+                    line.model_copy(update={"cells": [narrowed(line.cells[place]) for place in columns]})
+                    for line in section.lines
+                ]
+            }
+        )
+        for section in case.sections
+    ]
+    return case.model_copy(update={"sections": sections})
 
 
 def _bare_path(cell: PathCell) -> PathCell:

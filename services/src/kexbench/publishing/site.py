@@ -23,6 +23,7 @@ from kexbench import __version__
 from kexbench.answers.comparison import Comparison
 from kexbench.answers.cpus import Cpus
 from kexbench.answers.filters import Filters, RunsAside
+from kexbench.answers.life import Life
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import Overview
 from kexbench.answers.paths_shapes import Paths
@@ -39,6 +40,7 @@ from kexbench.publishing.files import PAIRS, Query, file_of
 from kexbench.publishing.narrowing import (
     Narrowing,
     Pair,
+    narrowed_life,
     narrowed_matrix,
     narrowed_paths,
     shown_libraries,
@@ -154,6 +156,7 @@ class _Publication:
         steps.append(partial(self._overview, shown))
         steps.append(partial(self._stacks, kinds, libraries, chosen))
         steps.append(partial(self._paths, kinds, chosen))
+        steps.append(partial(self._life, kinds, chosen))
         for case_id, on in _kinds_by_case(measured).items():
             steps += [partial(self._trends, case_id, metric, on, libraries, shown) for metric in measured]
         for metric, by_case in measured.items():
@@ -247,6 +250,13 @@ class _Publication:
         for kind, answer in answers.items():
             self._store("paths", _host(kind), answer)
         self._store("paths", {}, next((each for each in answers.values() if each.cases), answers[kinds[0]]))
+
+    def _life(self, kinds: Sequence[HostKind], chosen: Collection[str]) -> None:
+        """As of paths."""
+        answers = {kind: narrowed_life(self._api.get(Life, _address("/life", _host(kind))), chosen) for kind in kinds}
+        for kind, answer in answers.items():
+            self._store("life", _host(kind), answer)
+        self._store("life", {}, next((each for each in answers.values() if each.cases), answers[kinds[0]]))
 
     def _trends(
         self, case_id: str, metric: Metric, kinds: Sequence[HostKind], libraries: Sequence[str], shown: Narrowing

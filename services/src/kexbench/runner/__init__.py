@@ -10,6 +10,8 @@ Start at `job.py`. A subject is a participant here: one worker or two, or a web 
   (docs/adr/0031); `become.py`: a server ends with its runner.
 - `path.py`, `path_remedies.py`, `path_proof.py`: connections over an emulated path (docs/adr/0053), what helps where it
   is refused, and a short path that proves the emulator.
+- `start.py`: fresh processes, timed step by step (docs/adr/0054).
+- `age.py`: connections on one context, from a young one to an old one.
 - `counting.py`, `callgrind.py`, `symbols.py`: counts instructions, or what the worker counts by stack, instead
   (docs/adr/0029).
 - `host.py`, `cpus.py`, `arm.py`, `tree.py`: facts of this machine, and the CPUs that workers are pinned to.

@@ -2,13 +2,14 @@
 whatever the worker itself counts by stack."""
 
 import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kexbench.domain.hosts import HostLoad
-from kexbench.domain.instruments import INSTRUMENTS, CountedSide, Instrument
+from kexbench.domain.instruments import INSTRUMENTS, CountedSide, Instrument, parts_of
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.metrics import COUNTED
 from kexbench.domain.profiles import Profile
@@ -82,9 +83,13 @@ def count_invocation(
 
 
 def count_instructions(setting: Setting, reference: str) -> tuple[tuple[Profile, ...], Negotiated]:
-    """One handshake's, and what both sides agreed on. Raises Dropped."""
-    counted = [count(setting, reference, side) for side in INSTRUMENTS[Instrument.INSTRUCTIONS].parts]
-    return tuple(profile for profile, _ in counted), counted[0][1]
+    """One handshake's, and those of a start if the run starts processes; and what both sides agreed on. Raises
+    Dropped."""
+    counted = [count(setting, reference, side) for side in parts_of(Instrument.INSTRUCTIONS)]
+    profiles = [profile for profile, _ in counted]
+    if setting.job_input.measure.starts and setting.case.has_start:
+        profiles.append(count_start(setting, reference, profiles[0]))
+    return tuple(profiles), counted[0][1]
 
 
 def count_stacks(setting: Setting, reference: str, instrument: Instrument) -> tuple[tuple[Profile, ...], Negotiated]:
@@ -120,6 +125,56 @@ def count(setting: Setting, reference: str, side: CountedSide) -> tuple[Profile,
     return profile.model_copy(update=features), more[1]
 
 
+def count_start(setting: Setting, reference: str, other: Profile) -> Profile:
+    """The instructions of one process's start, from the library's own to the end of its first handshake. `other`: a
+    profile of the same worker. Raises Dropped."""
+    valgrind = shutil.which("valgrind")
+    assert valgrind is not None
+    with TemporaryDirectory(prefix="kexbench-count-") as folder:
+        output = Path(folder) / "callgrind.out"
+        launch = setting.launch_of(reference, "--start", "0,0", under=_callgrind(valgrind, output, "start"))
+        request = setup_request(setting.case, setting.files) + "\n"
+        with setting.log.open("ab") as log:
+            try:
+                process = subprocess.run(
+                    launch.arguments,
+                    cwd=launch.folder,
+                    env=launch.environment,
+                    input=request.encode(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=log,
+                    timeout=TIMEOUT_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise Dropped(OutcomeKind.HUNG, f"no start within {TIMEOUT_S:g} s") from None
+        if process.returncode:
+            reason = f"a start ended with status {process.returncode} while it was counted; the log says more"
+            raise Dropped(OutcomeKind.ERROR, reason)
+        profile = profile_of("start", Counts(), _counts_in(output), 1)
+    features = {"cpu_features": other.cpu_features, "native_cpu_features": other.native_cpu_features}
+    return profile.model_copy(update=features)
+
+
+def _callgrind(valgrind: str, output: Path, side: CountedSide) -> tuple[str, ...]:
+    """Its command, with counters that are on in the side's functions alone."""
+    return (
+        valgrind,
+        "--tool=callgrind",
+        f"--callgrind-out-file={output}",
+        *(f"--toggle-collect={function}" for function in INSTRUMENTS[Instrument.INSTRUCTIONS].parts[side].roots),
+    )
+
+
+def _counts_in(output: Path) -> Counts:
+    """Raises Dropped."""
+    try:
+        with output.open(encoding="utf-8", errors="replace") as lines:
+            return read_counts(lines)
+    except (OSError, MalformedProfile) as error:
+        raise Dropped(OutcomeKind.ERROR, f"callgrind's output cannot be read: {error}") from None
+
+
 def _run(
     valgrind: str, setting: Setting, reference: str, side: CountedSide, handshakes: int
 ) -> tuple[Counts, Negotiated, str | None]:
@@ -128,22 +183,12 @@ def _run(
     case = setting.case
     with TemporaryDirectory(prefix="kexbench-count-") as folder:
         output = Path(folder) / "callgrind.out"
-        under = (
-            valgrind,
-            "--tool=callgrind",
-            f"--callgrind-out-file={output}",
-            *(f"--toggle-collect={function}" for function in INSTRUMENTS[Instrument.INSTRUCTIONS].parts[side].roots),
-        )
-        with setting.launch(reference, under=under) as worker, worker_faults():
+        with setting.launch(reference, under=_callgrind(valgrind, output, side)) as worker, worker_faults():
             ready = expect(Ready, worker.ask(setup_request(case, setting.files), TIMEOUT_S))
             expect(Batch, worker.ask(run_request(case, handshakes, 0, handshakes), TIMEOUT_S))
             features = worker.hello.cpu_features
             worker.finish(TIMEOUT_S)
-        try:
-            with output.open(encoding="utf-8", errors="replace") as lines:
-                return read_counts(lines), ready.negotiated, features
-        except (OSError, MalformedProfile) as error:
-            raise Dropped(OutcomeKind.ERROR, f"callgrind's output cannot be read: {error}") from None
+        return _counts_in(output), ready.negotiated, features
 
 
 def _uncountable(reason: str) -> Dropped:
@@ -156,5 +201,5 @@ def _samples(reference: str, instrument: Instrument, profiles: Sequence[Profile]
     return [
         Sample(subject=reference, metric=metric, values=(sum(amounts[side] for side in counted.sides),))
         for metric, counted in COUNTED.items()
-        if counted.by is instrument
+        if counted.by is instrument and amounts.keys() >= set(counted.sides)
     ]

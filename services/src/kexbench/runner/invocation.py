@@ -23,6 +23,7 @@ from kexbench.domain.samples import (
     Sample,
     Timer,
 )
+from kexbench.runner.age import age_of
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.host import memory_kills
 from kexbench.runner.job_input import JobInput
@@ -31,6 +32,7 @@ from kexbench.runner.participant import Dropped, Participant, Setting
 from kexbench.runner.path import connect_over_path
 from kexbench.runner.records import Batch, Examination
 from kexbench.runner.serving import Served, ServedParticipant, served_samples
+from kexbench.runner.start import start_processes
 
 
 class CutShort(Exception):
@@ -59,6 +61,10 @@ def measure_invocation(
             participants.examine()
         if case.network_path:
             participants.connect(orders[-1], seed)
+        if job_input.measure.starts and case.has_start:
+            participants.begin_processes(orders[-1])
+        if job_input.measure.age and case.ages:
+            participants.age(orders[-1])
     return Invocation(
         run_id=job_input.run_id,
         job_id=job_input.job.job_id,
@@ -174,7 +180,7 @@ class _Participants:
         self._retries = setting.job_input.measure.batches * subjects // 2
         self._kept: dict[str, list[Batch | Served]] = defaultdict(list)
         self._examined: dict[str, list[Sample]] = {}
-        self._connected: dict[str, list[Sample]] = {}
+        self._further: dict[str, list[Sample]] = defaultdict(list)
         self.live: dict[str, Participant | ServedParticipant] = {}
         self.negotiated: dict[str, Negotiated] = {}
         self.timers: dict[str, Timer] = {}
@@ -226,9 +232,27 @@ class _Participants:
         for reference in order:
             if isinstance(participant := self.live.get(reference), Participant):
                 try:
-                    self._connected[reference] = connect_over_path(
+                    self._further[reference] += connect_over_path(
                         self._setting, reference, participant.last_batch, seed
                     )
+                except Dropped as fault:
+                    self._drop(reference, fault)
+
+    def begin_processes(self, order: Sequence[str]) -> None:
+        """Have the live subjects start fresh processes, one subject after the other."""
+        for reference in order:
+            if reference in self.live:
+                try:
+                    self._further[reference] += start_processes(self._setting, reference)
+                except Dropped as fault:
+                    self._drop(reference, fault)
+
+    def age(self, order: Sequence[str]) -> None:
+        """Age a context of each live subject, one after the other."""
+        for reference in order:
+            if isinstance(participant := self.live.get(reference), Participant):
+                try:
+                    self._further[reference] += age_of(self._setting, reference, participant.last_batch)
                 except Dropped as fault:
                     self._drop(reference, fault)
 
@@ -240,7 +264,7 @@ class _Participants:
             for sample in [
                 *_samples(reference, self._kept[reference], self._setting.case),
                 *self._examined.get(reference, []),
-                *self._connected.get(reference, []),
+                *self._further[reference],
             ]
         )
 

@@ -10,13 +10,14 @@ from typing import Self, TypeVar
 
 from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import ARCHITECTURE
-from kexbench.domain.kits import KitManifest
+from kexbench.domain.kits import KitManifest, Launch
 from kexbench.domain.material import CertificateFiles, MaterialFiles
 from kexbench.domain.plans import examined_handshakes, least_handshakes
 from kexbench.domain.samples import Negotiated, Outcome, OutcomeKind, Timer
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.records import (
+    Age,
     Batch,
     Examination,
     Examined,
@@ -28,6 +29,7 @@ from kexbench.runner.records import (
     Ready,
     Record,
     Refused,
+    StartedProcesses,
 )
 from kexbench.runner.worker import Worker, WorkerCrashed, WorkerHung
 
@@ -37,7 +39,7 @@ SECONDS_PER_KEY_BIT = 0.001
 BATCH_TIMEOUT_S = 30.0
 MAX_HANDSHAKES = 100_000
 ROLES = ("client", "server")
-_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load, PathConnections, Profiled)
+_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load, PathConnections, StartedProcesses, Age, Profiled)
 
 
 class Dropped(Exception):
@@ -103,6 +105,24 @@ class Setting:
     ) -> Worker:
         """A worker of a subject's kit, with the case's CPU features, under an emulator if one is named, on a CPU for
         each of its threads: by default those of the case. Raises Dropped."""
+        launch = self.launch_of(reference, *extra, count_heap=count_heap, under=under, threads=threads)
+        with worker_faults():
+            worker = Worker(launch, self.log, sockets)
+        manifest = self.job_input.kits[reference].manifest
+        if fault := unfit(worker.hello, manifest, self.case.environment, emulates=bool(under)):
+            worker.close()
+            raise fault
+        return worker
+
+    def launch_of(
+        self,
+        reference: str,
+        *extra: str,
+        count_heap: bool = False,
+        under: tuple[str, ...] = (),
+        threads: int | None = None,
+    ) -> Launch:
+        """How such a worker is started. Raises Dropped if it can't be here."""
         kit = self.job_input.kits[reference]
         if (architecture := kit.manifest.build_profile.architecture) != platform.machine():
             raise _emulation(f"the kit is for {architecture}, this machine is {platform.machine()}")
@@ -112,12 +132,7 @@ class Setting:
             "environment": {**launch.environment, **self.case.environment},
             "arguments": (*under, *launch.arguments),
         }
-        with worker_faults():
-            worker = Worker(launch.model_copy(update=changed), self.log, sockets)
-        if fault := unfit(worker.hello, kit.manifest, self.case.environment, emulates=bool(under)):
-            worker.close()
-            raise fault
-        return worker
+        return launch.model_copy(update=changed)
 
     @property
     def files(self) -> MaterialFiles:

@@ -1,6 +1,7 @@
 """The worker's records as types. workers/handshake/PROTOCOL.md specifies them."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -305,6 +306,84 @@ _PER_CONNECTION = (
 )
 
 
+PerProcess = tuple[Count, ...]
+"""Of each process that was started, in their order."""
+
+
+class StartedProcesses(Frozen):
+    """Fresh processes, each from execve to the end of its first handshake. Null is what this library's set-up is not
+    divided into, or what this machine or this process cannot tell."""
+
+    type: Literal["start"]
+    id: str
+    processes: int = Field(ge=1)
+    total_cpu_ns: PerProcess
+    total_wall_ns: PerProcess
+    load_cpu_ns: PerProcess
+    load_wall_ns: PerProcess
+    library_cpu_ns: PerProcess
+    library_wall_ns: PerProcess
+    context_cpu_ns: PerProcess | None
+    context_wall_ns: PerProcess | None
+    keys_cpu_ns: PerProcess | None
+    keys_wall_ns: PerProcess | None
+    trust_cpu_ns: PerProcess | None
+    trust_wall_ns: PerProcess | None
+    handshake_cpu_ns: PerProcess
+    handshake_wall_ns: PerProcess
+    read_bytes: PerProcess | None
+    resident_bytes: PerProcess | None
+    heap_bytes: PerProcess | None
+
+    @model_validator(mode="after")
+    def _has_every_process(self) -> Self:
+        names = [name for name, value in self if isinstance(value, tuple) and len(value) != self.processes]
+        if names:
+            raise ValueError(f"{', '.join(names)} have not a number for each of {self.processes} processes")
+        return self
+
+    def each(self, array: str) -> PerProcess | None:
+        """An array by its name."""
+        values: PerProcess | None = getattr(self, array)
+        return values
+
+
+PerPoint = tuple[Count, ...]
+"""At each point of an age, in their order."""
+
+
+class Age(Frozen):
+    """Connections on one context, one after the other. CPU times are those since the point before. Null is what this
+    worker cannot count."""
+
+    type: Literal["age"]
+    id: str
+    connections: PerPoint = Field(min_length=1)
+    thread_cpu_ns: PerPoint
+    cpu_ns: PerPoint
+    others_ns: PerPoint
+    heap_bytes: PerPoint | None
+    heap_blocks: PerPoint | None
+    resident_bytes: PerPoint | None
+
+    @model_validator(mode="after")
+    def _has_every_point(self) -> Self:
+        points = len(self.connections)
+        arrays = self.model_dump(exclude={"type", "id"}, exclude_none=True)
+        lengths = {name: len(values) for name, values in arrays.items() if len(values) != points}
+        if lengths:
+            raise ValueError(f"of {points} points it has {lengths}")
+        if any(later <= earlier for earlier, later in pairwise((0, *self.connections))):
+            raise ValueError("its connections do not rise")
+        return self
+
+    @property
+    def connection_cpu_ns(self) -> list[float]:
+        """CPU time of a connection, both sides, before each point."""
+        made = (later - earlier for earlier, later in pairwise((0, *self.connections)))
+        return [ns / count for ns, count in zip(self.cpu_ns, made, strict=True)]
+
+
 Address = Annotated[str, Field(pattern=r"^[0-9a-f]+$")]
 
 
@@ -353,7 +432,21 @@ class Bye(Frozen):
     type: Literal["bye"]
 
 
-Record = Hello | Ready | Refused | Batch | Examined | Load | PathConnections | Profiled | Failed | RequestError | Bye
+Record = (
+    Hello
+    | Ready
+    | Refused
+    | Batch
+    | Examined
+    | Load
+    | PathConnections
+    | StartedProcesses
+    | Age
+    | Profiled
+    | Failed
+    | RequestError
+    | Bye
+)
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 
 

@@ -10,6 +10,7 @@ from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
 from kexbench.runner.participant import MAX_HANDSHAKES, run_request, setup_request
 from kexbench.runner.path import path_request
+from kexbench.runner.start import start_request
 
 
 def transcript(job_input: JobInput, turn: Turn, reference: str, cpus: Cpus) -> str:
@@ -27,6 +28,8 @@ def transcript(job_input: JobInput, turn: Turn, reference: str, cpus: Cpus) -> s
     if path := case.network_path:
         seed = turn.seed(job_input.seed)
         requests.append(path_request(case, path, job_input.measure.connections, seed, None).line(case.case_id))
+    if job_input.measure.starts and case.has_start:
+        requests.append(start_request(case, job_input.measure.starts))
     return "\n".join(_lines(launch, case.environment, [*requests, "stop"]))
 
 

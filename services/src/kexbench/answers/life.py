@@ -1,0 +1,159 @@
+"""A library's whole life in a process: how it starts, what a connection holds, how a context ages, what threads share.
+
+A line for each metric of these kinds, its cells as in the matrix, so that verdicts come from the one rule.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from math import log
+
+from pydantic import Field
+
+from kexbench.answers.cells import Cell, ShownCells, shown_cells
+from kexbench.answers.life_words import life_sentence
+from kexbench.answers.meaning import host_kind
+from kexbench.answers.shapes import CaseView
+from kexbench.answers.subjects import version_order
+from kexbench.domain.cases import Case, case_order
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
+from kexbench.domain.metrics import Metric, MetricGroup
+from kexbench.domain.subjects import Subject
+from kexbench.store.evidence import Evidence
+from kexbench.store.port import SampleStore, Selection
+
+OF_LIFE = (MetricGroup.START, MetricGroup.AGE)
+"""What only specs of a library's life measure. Their cases are shown."""
+BESIDE = (MetricGroup.MEMORY,)
+"""What every case has, shown beside."""
+MOST_CHANGES = 8
+
+
+class LifeLine(Frozen):
+    """One metric of a case."""
+
+    metric: Metric
+    title: str
+    cells: list[Cell | None] = Field(description="in the order of the subjects; null where nothing was measured")
+
+
+class LifeSection(Frozen):
+    group: MetricGroup
+    lines: list[LifeLine]
+
+
+class LifeCase(Frozen):
+    case: CaseView
+    sections: list[LifeSection]
+
+
+class LifeChange(Frozen):
+    """A change between neighbouring versions, with a verdict."""
+
+    case: CaseView
+    metric: Metric
+    title: str
+    cell: Cell = Field(description="of the later version; its change names both ends")
+    before: float = Field(description="in the metric's unit")
+
+
+class Life(Frozen):
+    """On one host kind."""
+
+    host_kind: HostKind | None
+    subjects: list[Subject] = Field(description="by library, then version order")
+    cases: list[LifeCase]
+    changes: list[LifeChange] = Field(description="the largest ones, up or down; of one metric at most two")
+    sentence: str = Field(description="what stands out; empty without results")
+
+
+def life(
+    store: SampleStore, pool: str | None = None, cpu_model: str | None = None, libraries: Sequence[str] = ()
+) -> Life:
+    """Where no host kind is asked for, the first one that has any. Raises Refusal."""
+    asked = host_kind(store, pool, cpu_model)
+    kinds = store.host_kinds() if pool is None and cpu_model is None else [asked] if asked else []
+    answers = (_life_on(store, kind, libraries) for kind in kinds)
+    nothing = Life(host_kind=asked, subjects=[], cases=[], changes=[], sentence="")
+    return next((answer for answer in answers if answer.cases), nothing)
+
+
+def _life_on(store: SampleStore, kind: HostKind, libraries: Sequence[str]) -> Life:
+    here = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
+    return store.kept_value(("life", here), Evidence.of_all, lambda: _answer(store, kind, libraries))
+
+
+def _answer(store: SampleStore, kind: HostKind, libraries: Sequence[str]) -> Life:
+    stored = store.evidence().metrics()
+    by_metric = {
+        metric: shown_cells(store, Selection(metric, kind.pool, kind.cpu_model, tuple(libraries)))
+        for metric in Metric
+        if metric.row.group in (*OF_LIFE, *BESIDE) and metric in stored
+    }
+    measured = {
+        cell.case_id
+        for metric, shown in by_metric.items()
+        if metric.row.group in OF_LIFE
+        for cell in shown.cells
+        if cell.estimate
+    }
+    cases = {case.case_id: case for shown in by_metric.values() for case in shown.cases if case.case_id in measured}
+    subjects = _subjects(by_metric, measured)
+    ordered = sorted(cases.values(), key=case_order)
+    changes = _largest(by_metric, cases)
+    return Life(
+        host_kind=kind,
+        subjects=subjects,
+        cases=[_case(case, by_metric, subjects) for case in ordered],
+        changes=changes,
+        sentence=life_sentence([(change.metric, change.cell.change) for change in changes if change.cell.change]),
+    )
+
+
+def _subjects(by_metric: Mapping[Metric, ShownCells], case_ids: set[str]) -> list[Subject]:
+    """In the order in which each metric has them."""
+    with_numbers = {cell.subject for shown in by_metric.values() for cell in shown.cells if cell.case_id in case_ids}
+    found = {each.name: each for shown in by_metric.values() for each in shown.subjects if each.name in with_numbers}
+    return sorted(found.values(), key=version_order)
+
+
+def _case(case: Case, by_metric: Mapping[Metric, ShownCells], subjects: Sequence[Subject]) -> LifeCase:
+    lines: dict[MetricGroup, list[LifeLine]] = defaultdict(list)
+    for metric, shown in by_metric.items():
+        own = {cell.subject: cell for cell in shown.cells if cell.case_id == case.case_id}
+        if any(cell.estimate for cell in own.values()):
+            cells = [own.get(subject.name) for subject in subjects]
+            lines[metric.row.group].append(LifeLine(metric=metric, title=metric.row.title, cells=cells))
+    return LifeCase(
+        case=CaseView.of(case),
+        sections=[LifeSection(group=group, lines=lines[group]) for group in (*OF_LIFE, *BESIDE) if group in lines],
+    )
+
+
+def _largest(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) -> list[LifeChange]:
+    found = sorted(_changes(by_metric, cases), key=lambda change: -_size(change.cell))
+    shown: list[LifeChange] = []
+    for change in found:
+        if sum(other.metric is change.metric for other in shown) < 2 and len(shown) < MOST_CHANGES:
+            shown.append(change)
+    return shown
+
+
+def _changes(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) -> Iterator[LifeChange]:
+    for metric, shown in by_metric.items():
+        values = {(cell.case_id, cell.subject): cell.estimate.value for cell in shown.cells if cell.estimate}
+        for cell in shown.cells:
+            change = cell.change
+            before = values.get((cell.case_id, change.before.subject)) if change else None
+            if change and change.verdict in ("more", "less") and before is not None and cell.case_id in cases:
+                yield LifeChange(
+                    case=CaseView.of(cases[cell.case_id]),
+                    metric=metric,
+                    title=metric.row.title,
+                    cell=cell,
+                    before=before,
+                )
+
+
+def _size(cell: Cell) -> float:
+    return abs(log(cell.change.ratio)) if cell.change and cell.change.ratio > 0 else 0.0
