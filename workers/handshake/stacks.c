@@ -2,7 +2,9 @@
 #include "stacks.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -104,7 +106,7 @@ static bool mapped_file(uintptr_t at, char *path, size_t size) {
 
 static int write_object(struct dl_phdr_info *info, size_t size, void *data) {
     struct json *json = data;
-    char program[4096];
+    char program[PATH_MAX], whole[PATH_MAX];
     const char *path = info->dlpi_name;
     (void)size;
     if (path[0] !=
@@ -113,6 +115,8 @@ static int write_object(struct dl_phdr_info *info, size_t size, void *data) {
             return 0;
         path = program;
     }
+    if (realpath(path, whole) != NULL) /* a kit's loader names its libraries from the kit's folder */
+        path = whole;
     json_open(json, NULL);
     json_text(json, "path", path);
     address(json, "base", info->dlpi_addr);

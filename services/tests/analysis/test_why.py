@@ -179,7 +179,7 @@ def test_what_counts_differ_by_chance_alone_has_no_function() -> None:
 
 def test_no_count_is_negative_also_if_it_was_stored_so() -> None:
     stored = profile({"sign": 100, "once": 50}).model_dump(mode="json")
-    stored["functions"][1] |= {"instructions": -134.0, "calls": -0.5}
+    stored["functions"][1] |= {"amount": -134.0, "calls": -0.5}
     before = Profile.model_validate(stored)
     shown = {change.name: change for change in explain(before, profile({"sign": 900, "once": 0})).functions}
     assert (shown["once"].before, shown["once"].after, shown["once"].calls_before) == (0, 0, 0)
@@ -233,7 +233,7 @@ def test_two_libraries_are_matched_by_name_whatever_namespace_parameters_and_cpu
 def test_the_parts_of_two_libraries_add_up_to_both() -> None:
     first = profile({"__ecp_nistz256_mul_montq": 340, "fe_mul": 270, "ossl_fnv1a_hash": 35, "bn_mul_mont": 5})
     second = profile({"__ecp_nistz256_mul_montq": 330, "curve25519_x25519_alt": 328, "bn_mul_mont_nohw": 6, "step": 1})
-    second = second.model_copy(update={"instructions": second.amount - 6})
+    second = second.model_copy(update={"amount": second.amount - 6})
     explanation = explain_libraries(first, second)
     rows = [
         (part.name, part.matched_before, part.matched_after, part.only_before, part.only_after)

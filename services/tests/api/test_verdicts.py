@@ -73,7 +73,7 @@ def test_a_run_that_counts_is_judged_by_its_counts(client: httpx2.Client, empty_
     assert verdict["largest"][0]["ratio"] == pytest.approx(1.01, abs=1e-5)
     (culprit,) = verdict["culprits"]
     assert (culprit["side"], culprit["function"], culprit["run_id"]) == ("server", "hash", run.run_id)
-    assert (culprit["instructions"], culprit["side_instructions"]) == ([100, 350], [1000, 1250])
+    assert (culprit["amounts"], culprit["side_amounts"]) == ([100, 350], [1000, 1250])
     (change,) = [
         cell["change"]
         for cell in client.get(f"/runs/{run.run_id}?metric=counted_instructions").json()["cells"]

@@ -137,15 +137,15 @@ def test_allocations_are_counted_by_function_and_what_is_held_and_kept_apart(
 ) -> None:
     first, second = (counted(make_job_input, QUIET_FAKE, tmp_path, instrument=Instrument.ALLOCATIONS) for _ in range(2))
     profiles = {profile.side: profile for profile in first.profiles[QUIET_FAKE]}
-    assert first.profiles == second.profiles
+    assert [profile.amount for profile in second.profiles[QUIET_FAKE]] == [each.amount for each in profiles.values()]
     assert list(profiles) == ["client", "server", "objects", "client_held", "server_held", "kept"]
     (making,) = profiles["objects"].functions
     assert (making.name, making.calls) == ("open_side", 2)
     assert making.amount == profiles["objects"].amount > 0
-    assert [(call.caller[0], call.callee[0]) for call in profiles["objects"].calls] == [
+    assert {(call.caller[0], call.callee[0]) for call in profiles["objects"].calls} == {
         ("objects", "make_objects"),
         ("make_objects", "open_side"),
-    ]
+    }
     assert profiles["server_held"].amount == profiles["client_held"].amount == making.amount / 2
     assert profiles["client"].amount == profiles["server"].amount == profiles["kept"].amount == 0
     assert values(first, QUIET_FAKE, Metric.OBJECTS_ALLOCATED_BYTES) == (making.amount,)

@@ -29,7 +29,7 @@ Planted = Callable[[str], Invocation]
 def planted(tmp_path_factory: pytest.TempPathFactory, real_kits: RealKits) -> Planted:
     """`planted("LEAK")` counts a worker that is linked to a small library before libssl (planted.c)."""
     root = tmp_path_factory.mktemp("planted")
-    workers, build = Settings().workers / "handshake", root / "build"
+    workers, build = Settings().workers, root / "build"
     build.mkdir()
     library, source = build / "libplanted.so", Path(__file__).with_name("planted.c")
     compile_library = ["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(source)]

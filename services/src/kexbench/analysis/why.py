@@ -143,7 +143,7 @@ def _change(
 def _path(before: Profile, after: Profile, renamed: Mapping[Name, Name]) -> tuple[tuple[PathStep, ...], bool]:
     """From the side's root down the calls whose cost changed most, as long as one callee has most of its caller's
     change. A callee that is called by one version alone, or more often at the same cost, explains the change, so the
-    path ends there. Also returns whether it ends at such a one."""
+    path ends there, unless one version has nothing at all. Also returns whether it ends at such a one."""
     edges = [calls_by_name(profile, renamed) for profile in (before, after)]
     path: list[PathStep] = []
     function, change = root_of(after.instrument, after.side), after.amount - before.amount
@@ -160,7 +160,7 @@ def _path(before: Profile, after: Profile, renamed: Mapping[Name, Name]) -> tupl
         if (new.cost - old.cost) / change < _DOMINANT:
             break
         path.append(PathStep(name=name, before=old.cost, after=new.cost))
-        if _explains(old, new):
+        if before.amount and after.amount and _explains(old, new):
             return tuple(path), True
         function, change = name, new.cost - old.cost
     return tuple(path), False

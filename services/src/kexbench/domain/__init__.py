@@ -21,8 +21,8 @@ Runs and results
 - `ages.py`: at which points a context is young and old.
 - `plans.py`, `runs.py`, `schedules.py`, `refusals.py`: plans, runs, schedules, and why a request is refused.
 - `hosts.py`, `pools.py`, `fleet.py`: machines, nodes of one hardware type, and nodes that are set aside.
-- `metrics.py`, `samples.py`, `batches.py`, `profiles.py`: what is measured, results of an invocation, its batches, and
-  counted instructions.
+- `metrics.py`, `samples.py`, `batches.py`: what is measured, results of an invocation, and its batches;
+  `instruments.py`, `profiles.py`: what counts by function, and its counts.
 - `intervals.py`: the two shapes of a number with its interval.
 - `upgrades.py`, `verdicts.py`: compared versions, and the result of a run in one sentence.
 - `pairs.py`: two subjects of a run, and the report of a change; `waits.py`: what an upgrade changes for a user

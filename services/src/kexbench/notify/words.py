@@ -117,7 +117,7 @@ def _title_of_upgrade(event: AlertEvent, alert: Alert) -> str:
         more = "slower" if _metric(cause) is Metric.CPU_NS else f"with more {_metric(cause).words}"
         return f"{version} is no longer {more} than {line(cause.before)}"
     if event.action is AlertAction.EXPLAINED:
-        function = f"mostly in {line(event.culprits[0].function)}" if event.culprits else "no function that counts tell"
+        function = f"mostly in {line(event.culprits[0].function)}" if event.culprits else "counts name no function"
         return f"Why {subject_of(alert)}: {function}"
     if event.action is AlertAction.GREW and event.finding:
         return f"{subject_of(alert)} in more cases: {_extent(event.finding.cells, _metric(cause))}"

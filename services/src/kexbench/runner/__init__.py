@@ -12,7 +12,8 @@ Start at `job.py`. A subject is a participant here: one worker or two, or a web 
   is refused, and a short path that proves the emulator.
 - `start.py`: fresh processes, timed step by step (docs/adr/0056).
 - `age.py`: connections on one context, from a young one to an old one.
-- `counting.py`, `callgrind.py`: counts instructions instead (docs/adr/0029).
+- `counting.py`, `callgrind.py`, `symbols.py`: counts instructions, or what the worker counts by stack, instead
+  (docs/adr/0029).
 - `host.py`, `cpus.py`, `arm.py`, `tree.py`: facts of this machine, and the CPUs that workers are pinned to.
 - `probe.py`: what a kit's worker can do; `transcript.py`: shell commands that repeat an invocation.
 - `doctor/`: checks whether this machine is fit to measure.

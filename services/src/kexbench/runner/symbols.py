@@ -105,7 +105,7 @@ class _Costs:
         """`path`: the outermost function first."""
         self.own[path[-1]] += stack.amount
         self.counts[path[-1]] += stack.count
-        for edge in set(pairwise(path)):
+        for edge in dict.fromkeys(pairwise(path)):
             self.edges[edge] += stack.amount
 
 
