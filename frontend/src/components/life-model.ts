@@ -18,6 +18,10 @@ export function chosenOf(answer: Life, caseId?: string, versions?: string[]) {
         names.has(change.cell.subject) &&
         names.has(change.cell.change?.before.subject ?? ""),
     ),
+    variations: answer.variations.filter(
+      ({ subject, usual, other }) =>
+        names.has(subject) && (caseId === undefined || [usual.id, other.id].includes(caseId)),
+    ),
     cases: answer.cases
       .filter(isChosen)
       .map((shown) => ({

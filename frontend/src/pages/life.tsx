@@ -9,6 +9,7 @@ import { HostName } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { LifeChanges } from "@/components/LifeChanges";
 import { LifeTable } from "@/components/LifeTable";
+import { LifeVariations } from "@/components/LifeVariations";
 import { subjectChoices } from "@/components/libraries";
 import { chosenOf, outcomesOf } from "@/components/life-model";
 import { RunLink } from "@/components/RunLink";
@@ -97,7 +98,7 @@ function Choices({ search, answer, change }: ChoicesProps) {
 function Results({ answer, search }: { answer: Life; search: LifeSearch }) {
   const { host_kind: hostKind } = answer;
   if (!hostKind || answer.cases.length === 0) return <Nothing search={search} />;
-  const { cases, subjects, changes } = chosenOf(answer, search.case, search.version);
+  const { cases, subjects, changes, variations } = chosenOf(answer, search.case, search.version);
   if (cases.length === 0) {
     return (
       <Empty title="No case was measured so">
@@ -115,6 +116,12 @@ function Results({ answer, search }: { answer: Life; search: LifeSearch }) {
         <section>
           <h2>What changed most?</h2>
           <LifeChanges changes={changes} hostKind={hostKind} />
+        </section>
+      )}
+      {variations.length > 0 && (
+        <section>
+          <h2>What does a start cost more with?</h2>
+          <LifeVariations variations={variations} subjects={subjects} />
         </section>
       )}
       {cases.map((each) => (

@@ -22,7 +22,7 @@ from kexbench.domain.views import View
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection
-from tests.api import test_paths
+from tests.api import test_life, test_paths
 from tests.api.conftest import SECRET, ClientOf
 from tests.api.documented import document
 from tests.api.test_upgrades import CATALOGUE, ONE, THREE, TWO, counted, measured
@@ -41,6 +41,7 @@ REQUESTS: Mapping[str, tuple[str, Mapping[str, str | list[str]]]] = {
     "distribution": ("/distribution", {"subject": "fake@1.1~1.1~697eadce", "case_id": RSA}),
     "filters": ("/filters", {}),
     "fleet": ("/fleet", {}),
+    "life": ("/life", {}),
     "matrix": ("/matrix", {}),
     "notifications": ("/notifications", {}),
     "overview": ("/overview", {}),
@@ -60,7 +61,7 @@ REQUESTS: Mapping[str, tuple[str, Mapping[str, str | list[str]]]] = {
 """By operation: the address and its parameters."""
 
 
-EMPTY = ("alerts", "compare", "filters", "fleet", "matrix", "overview", "paths", "runs", "stacks", "trends", "upgrades")
+EMPTY = ("alerts", "compare", "filters", "fleet", "life", "matrix", "overview", "paths", "runs", "stacks", "trends", "upgrades")
 """Operations with an example of an empty store too."""
 UNKNOWN = ("compare", {"base": "fake@1.0", "other": "fake@9.9"})
 
@@ -81,6 +82,8 @@ def test_each_example_is_what_a_service_answers(empty_store: ClickHouseStore, cl
     actual |= {operation: answer(client, operation) for operation in REQUESTS}
     fill_paths(empty_store)
     actual["paths"] = answer(client, "paths")
+    test_life.fill(empty_store)
+    actual["life"] = answer(client, "life")
     path, _ = REQUESTS[UNKNOWN[0]]
     actual[f"problem/{UNKNOWN[0]}"] = client.get(path, params=UNKNOWN[1])
     changed = []

@@ -5,6 +5,7 @@ A line for each metric of these kinds, its cells as in the matrix, so that verdi
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from math import log
 
 from pydantic import Field
@@ -15,9 +16,10 @@ from kexbench.answers.life_words import life_sentence
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.shapes import CaseView
 from kexbench.answers.subjects import version_order
-from kexbench.domain.cases import Case, case_order
+from kexbench.domain.cases import Case, case_order, differences
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.metrics import Metric, MetricGroup
 from kexbench.domain.subjects import Subject
 from kexbench.store.evidence import Evidence
@@ -27,7 +29,8 @@ OF_LIFE = (MetricGroup.START, MetricGroup.AGE, MetricGroup.ALLOCATIONS, MetricGr
 """What only specs of a library's life measure. Their cases are shown."""
 BESIDE = (MetricGroup.MEMORY,)
 """What every case has, shown beside."""
-MOST_CHANGES = 8
+MOST_CHANGES = 6
+"""Of a kind of metrics."""
 
 
 class LifeLine(Frozen):
@@ -59,13 +62,27 @@ class LifeChange(Frozen):
     before: float = Field(description="in the metric's unit")
 
 
+class LifeVariation(Frozen):
+    """What one difference between two cases costs the newest version of a library when a process starts."""
+
+    subject: str
+    usual: CaseView
+    other: CaseView
+    what: str = Field(description="how the other case differs", examples=["FIPS no → yes"])
+    before: Estimate = Field(description="CPU time of a start of the usual case, in nanoseconds")
+    after: Estimate = Field(description="the same of the other case")
+
+
 class Life(Frozen):
     """On one host kind."""
 
     host_kind: HostKind | None
     subjects: list[Subject] = Field(description="by library, then version order")
     cases: list[LifeCase]
-    changes: list[LifeChange] = Field(description="the largest ones, up or down; of one metric at most two")
+    changes: list[LifeChange] = Field(
+        description="the largest ones of each kind of metrics; of one metric at most an increase and a decrease"
+    )
+    variations: list[LifeVariation] = Field(description="of starts, the largest first")
     sentence: str = Field(description="what stands out; empty without results")
 
 
@@ -74,7 +91,7 @@ def life(store: Store, pool: str | None = None, cpu_model: str | None = None, li
     asked = host_kind(store, pool, cpu_model)
     kinds = store.host_kinds() if pool is None and cpu_model is None else [asked] if asked else []
     answers = (_life_on(store, kind, libraries) for kind in kinds)
-    nothing = Life(host_kind=asked, subjects=[], cases=[], changes=[], sentence="")
+    nothing = Life(host_kind=asked, subjects=[], cases=[], changes=[], variations=[], sentence="")
     return next((answer for answer in answers if answer.cases), nothing)
 
 
@@ -107,6 +124,7 @@ def _answer(store: Store, kind: HostKind, libraries: Sequence[str]) -> Life:
         subjects=subjects,
         cases=[_case(case, by_metric, subjects, ageing) for case in ordered],
         changes=changes,
+        variations=_variations(by_metric[Metric.START_CPU_NS]) if Metric.START_CPU_NS in by_metric else [],
         sentence=life_sentence([(change.metric, change.cell.change) for change in changes if change.cell.change]),
     )
 
@@ -138,12 +156,17 @@ def _case(
 
 
 def _largest(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) -> list[LifeChange]:
-    found = sorted(_changes(by_metric, cases), key=lambda change: -_size(change.cell))
-    shown: list[LifeChange] = []
-    for change in found:
-        if sum(other.metric is change.metric for other in shown) < 2 and len(shown) < MOST_CHANGES:
-            shown.append(change)
-    return shown
+    """Of each kind of metrics, and of each metric the largest increase and the largest decrease."""
+    of_group: dict[MetricGroup, list[LifeChange]] = defaultdict(list)
+    told: set[tuple[Metric, bool]] = set()
+    for change in sorted(_changes(by_metric, cases), key=lambda change: -_size(change.cell)):
+        direction = change.metric, change.cell.change is not None and change.cell.change.verdict == "more"
+        group = of_group[change.metric.row.group]
+        if direction not in told and len(group) < MOST_CHANGES:
+            told.add(direction)
+            group.append(change)
+    shown = (change for group in of_group.values() for change in group)
+    return sorted(shown, key=lambda change: -_size(change.cell))
 
 
 def _changes(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) -> Iterator[LifeChange]:
@@ -160,6 +183,35 @@ def _changes(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) 
                     cell=cell,
                     before=before,
                 )
+
+
+def _variations(starts: ShownCells) -> list[LifeVariation]:
+    """Of the newest version that was measured of each library, between cases that differ in one dimension."""
+    newest = {subject.library: subject.name for subject in starts.subjects}
+    found = []
+    for name in newest.values():
+        own = {cell.case_id: cell.estimate for cell in starts.cells if cell.subject == name and cell.estimate}
+        measured = [case for case in starts.cases if case.case_id in own]
+        for usual, other in permutations(measured, 2):
+            apart = differences(usual, other)
+            before, after = own[usual.case_id], own[other.case_id]
+            if len(apart) == 1 and is_above(after, before):
+                found.append(
+                    LifeVariation(
+                        subject=name,
+                        usual=CaseView.of(usual),
+                        other=CaseView.of(other),
+                        what=apart[0].words,
+                        before=before,
+                        after=after,
+                    )
+                )
+    return sorted(found, key=lambda each: each.before.value - each.after.value)
+
+
+def is_above(one: Estimate, other: Estimate) -> bool:
+    """Whether their intervals are apart."""
+    return one.low is not None and other.high is not None and one.low > other.high
 
 
 def _size(cell: Cell) -> float:

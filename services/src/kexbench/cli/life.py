@@ -1,6 +1,8 @@
 """`kexbench life`: what a library costs before, between and after its handshakes."""
 
+from collections import Counter
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -9,20 +11,25 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.answers.life import Life, LifeCase, LifeChange
+from kexbench.answers.life import Life, LifeCase
 from kexbench.answers.subjects import end_of
+from kexbench.cli.change_tables import milliseconds
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.metric_table import CHANGE_LEGEND, cell_text
 from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text
 from kexbench.cli.words import host_text, shared_line
-from kexbench.domain.numbers import amounts_words, counted
+from kexbench.domain.numbers import amount_words, counted, move_words
 
 
 def life(
     library: Annotated[
         list[str] | None, typer.Option(help="Only this library; repeatable. Default: all.", show_default=False)
+    ] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(help="Every number of these cases, by a pattern of their ids; repeatable.", show_default=False),
     ] = None,
     pool: Annotated[str | None, typer.Option(help="Only this pool.", show_default=False)] = None,
     cpu: Annotated[str | None, typer.Option(help="Only this CPU model.", show_default=False)] = None,
@@ -35,7 +42,7 @@ def life(
     Examples:
 
         kexbench run life && kexbench life
-        kexbench life --library openssl
+        kexbench life --library openssl --case '*anchors-144'
         kexbench life --json | jq '.changes[] | {metric, ratio: .cell.change.ratio}'
     """
     query = [
@@ -47,27 +54,28 @@ def life(
     if as_json:
         print_json(answer.model_dump(mode="json"))
     else:
-        _print(answer)
+        _print(answer, case or [])
     if not answer.cases:
         raise typer.Exit(1)
 
 
-def _print(answer: Life) -> None:
+def _print(answer: Life, patterns: list[str]) -> None:
     if answer.host_kind is None or not answer.cases:
-        err.print("no start, age or shared atomic operation was measured: kexbench run life", markup=False)
+        err.print("no start, age, allocation or atomic operation was measured: kexbench run life", markup=False)
         return
+    shown = [each for each in answer.cases if any(fnmatchcase(each.case.id, pattern) for pattern in patterns)]
+    if patterns and not shown:
+        known = "\n  ".join(each.case.id for each in answer.cases)
+        raise typer.BadParameter(f"no case fits {', '.join(patterns)}; there are\n  {known}")
     out.print(host_text(answer.host_kind), style="bold", markup=False)
-    if answer.sentence:
-        out.print(answer.sentence, markup=False, soft_wrap=True)
-    for case in answer.cases:
-        out.print(_table(answer, case))
-    for line in _slopes(answer):
-        out.print(line, markup=False, soft_wrap=True)
-    if answer.changes:
+    for each in shown:
+        out.print(_table(answer, each))
+    if shown:
         out.print(CHANGE_LEGEND, style="dim", markup=False)
-        out.print("Largest changes:", style="bold")
-    for change in answer.changes:
-        out.print(_change(change), markup=False, soft_wrap=True)
+        return
+    for line in (answer.sentence, *_changes(answer), *_variations(answer), *_slopes(answer)):
+        out.print(line, markup=False, soft_wrap=True)
+    out.print("kexbench life --case '*' shows every number.", style="dim", markup=False)
     for line in _reasons(answer):
         err.print(line, markup=False, soft_wrap=True)
 
@@ -86,29 +94,48 @@ def _table(answer: Life, case: LifeCase) -> Table:
     return table
 
 
+def _changes(answer: Life) -> Iterator[str]:
+    """`  Trust anchors: 4,862 µs → 29,310 µs, +503% [+498%, +510%], OpenSSL 1.1.1w → OpenSSL 3.0.19, TLS 1.3 …`"""
+    if answer.changes:
+        yield "Largest changes:"
+    for each in answer.changes:
+        found, after = each.cell.change, each.cell.estimate
+        if found and after:
+            amounts = " → ".join(amount_words(value, each.metric.unit) for value in (each.before, after.value))
+            move = move_words(found.ratio, found.low, found.high)
+            ends = f"{found.before.label} → {found.after.label}"
+            yield f"  {each.title}: {amounts}, {move}, {ends}, {each.case.title}"
+
+
+def _variations(answer: Life) -> Iterator[str]:
+    """`  OpenSSL 3.5.9, FIPS no → yes: 7.2 [7.1, 7.4] → 91.6 [91.2, 92.3] ms, TLS 1.3 …`"""
+    labels = {subject.name: end_of(subject).label for subject in answer.subjects}
+    if answer.variations:
+        yield "What a start costs more with:"
+    for each in answer.variations:
+        before, after = milliseconds(each.before), milliseconds(each.after)
+        yield f"  {each.what}: {before} → {after} ms, {labels[each.subject]}, {each.usual.title}"
+
+
 def _slopes(answer: Life) -> Iterator[str]:
-    """`OpenSSL 3.5.5 does not grow with age: -0.4 µs [-2.1, +1.2] for each million connections, by 100,000 of them`"""
+    """`  OpenSSL 3.5.5 grows with age: +4.1 µs [+3.2, +5.0] for each million connections, by 100,000 of them`"""
     labels = [end_of(subject).label for subject in answer.subjects]
-    for case in answer.cases:
-        for label, each in zip(labels, case.ageing, strict=True):
-            if each:
-                value, low, high = (ns / 1e3 for ns in (each.slope.value, each.slope.low or 0, each.slope.high or 0))
-                verdict = f"is {each.verdict} with age" if each.verdict == "unresolved" else f"{each.verdict} with age"
-                yield (
-                    f"{label} {verdict}: {value:+,.1f} µs [{low:+,.1f}, {high:+,.1f}] for each million connections, by "
-                    f"{each.connections:,} of them, {case.case.title}"
-                )
-
-
-def _change(change: LifeChange) -> str:
-    """`Trust anchors of a start: 4,862 → 29,310 µs (+503%), OpenSSL 1.1.1w → OpenSSL 3.0.19, TLS 1.3 …`"""
-    found, after = change.cell.change, change.cell.estimate
-    assert found is not None
-    assert after is not None
-    amounts = amounts_words(change.before, after.value, change.metric.unit)
-    ends = f"{found.before.label} → {found.after.label}"
-    interval = f"{found.low - 1:+.1%} to {found.high - 1:+.1%}"
-    return f"  {change.title}: {amounts}, {interval}, {ends}, {change.case.title}"
+    slopes = [
+        (label, each, case.case.title)
+        for case in answer.cases
+        for label, each in zip(labels, case.ageing, strict=True)
+        if each
+    ]
+    if slopes:
+        verdicts = Counter(each.verdict for _, each, _ in slopes)
+        yield f"With age: {', '.join(f'{number} {verdict}' for verdict, number in verdicts.items())}."
+    for label, each, title in slopes:
+        if each.verdict == "grows":
+            value, low, high = (ns / 1e3 for ns in (each.slope.value, each.slope.low or 0, each.slope.high or 0))
+            yield (
+                f"  {label} {each.verdict}: {value:+,.1f} µs [{low:+,.1f}, {high:+,.1f}] for each million connections, "
+                f"by {each.connections:,} of them, {title}"
+            )
 
 
 def _reasons(answer: Life) -> Iterator[str]:

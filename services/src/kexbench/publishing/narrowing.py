@@ -75,6 +75,7 @@ def narrowed_life(answer: Life, names: Collection[str]) -> Life:
             "subjects": [answer.subjects[place] for place in columns],
             "cases": [_narrowed_case(case, columns, shown) for case in answer.cases],
             "changes": changes,
+            "variations": [each for each in answer.variations if each.subject in shown],
             "sentence": life_sentence([(each.metric, each.cell.change) for each in changes if each.cell.change]),
         }
     )
