@@ -4,9 +4,7 @@ import type { HostKind, LifeChange } from "@/api/generated";
 import * as format from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
-import { endText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
-import { libraryTitle } from "./libraries";
 import { MoveText } from "./MoveText";
 import { VerdictText } from "./VerdictText";
 
@@ -17,7 +15,7 @@ export function LifeChanges({ changes, hostKind }: { changes: LifeChange[]; host
       <table className="numbers tight">
         <thead>
           <tr>
-            {["What", "Upgrade", "Before and after", "Change", "Verdict", "Case"].map((column) => (
+            {["What", "Upgrade", "Change"].map((column) => (
               <th key={column} scope="col">
                 {column}
               </th>
@@ -30,24 +28,25 @@ export function LifeChanges({ changes, hostKind }: { changes: LifeChange[]; host
             if (!change || !estimate) return null;
             return (
               <tr key={`${caseView.id} ${metric} ${cell.subject}`}>
-                <th scope="row">{title}</th>
+                <th scope="row">
+                  {title}
+                  <small className="below">
+                    {site ? (
+                      caseView.title
+                    ) : (
+                      <Link {...paths.series({ case: caseView.id, metric, ...host })}>{caseView.title}</Link>
+                    )}
+                  </small>
+                </th>
                 <td>
-                  {libraryTitle(cell.subject.split("@")[0] ?? "")} {endText(change.before)} →{" "}
-                  {endText(change.after)}
+                  {change.before.label} → {change.after.label}
                 </td>
-                <td className="number">{format.costs(before, estimate.value, metric)}</td>
                 <td className="number">
                   <MoveText move={change} isNarrow />
-                </td>
-                <td>
-                  <VerdictText verdict={change.verdict} resolves={change.resolves} metric={metric} />
-                </td>
-                <td>
-                  {site ? (
-                    caseView.title
-                  ) : (
-                    <Link {...paths.series({ case: caseView.id, metric, ...host })}>{caseView.title}</Link>
-                  )}
+                  <small className="below">{format.costs(before, estimate.value, metric)}</small>
+                  <small className="below">
+                    <VerdictText verdict={change.verdict} resolves={change.resolves} metric={metric} />
+                  </small>
                 </td>
               </tr>
             );

@@ -4,7 +4,6 @@ import type { Ageing, Cell, HostKind, LifeCase, Metric, MetricGroup, Subject } f
 import * as format from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
-import { endText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { subjectTitle } from "./libraries";
 import { MoveText } from "./MoveText";
@@ -22,7 +21,7 @@ export function LifeTable({ shown: { case: caseView, sections, ageing }, subject
   const host = { pool: hostKind.pool, cpu: hostKind.cpu_model };
   return (
     <Frame label={`Life of a connection: ${caseView.title}`} rows={() => csvRows(sections, subjects)}>
-      <table className="numbers tight life">
+      <table className="numbers tight">
         <thead>
           <tr>
             <th scope="col">Metric</th>
@@ -78,10 +77,15 @@ function LifeCell({ cell, metric }: { cell: Cell | null; metric: Metric }) {
       {format.cost(estimate.value, metric)}
       <small className="below">{format.interval(estimate, metric)}</small>
       {change && (
-        <small className="below">
-          <MoveText move={change} /> from {endText(change.before)}:{" "}
-          <VerdictText verdict={change.verdict} resolves={change.resolves} metric={metric} />
-        </small>
+        <>
+          <small className="below">
+            <MoveText move={change} isNarrow />
+          </small>
+          <small className="below">
+            from {change.before.label}:{" "}
+            <VerdictText verdict={change.verdict} resolves={change.resolves} metric={metric} />
+          </small>
+        </>
       )}
     </td>
   );

@@ -6,6 +6,9 @@ import { captionOf, subjectsText } from "./chart-caption";
 import { subjectTitle } from "./libraries";
 import { START_STEPS, startsOf } from "./life-model";
 
+/** The share of a step that is not told. */
+const NEGLIGIBLE = 0.005;
+
 interface Props {
   shown: LifeCase;
   subjects: Subject[];
@@ -43,7 +46,10 @@ export function StartBars({ shown, subjects, hostKind }: Props) {
               </span>
               <small>
                 {milliseconds(totalNs)}:{" "}
-                {steps.map(({ name, ns }) => `${name} ${milliseconds(ns, 3)}`).join(", ")}
+                {steps
+                  .filter(({ ns }) => ns > NEGLIGIBLE * totalNs)
+                  .map(({ name, ns }) => `${name} ${milliseconds(ns, 3)}`)
+                  .join(", ")}
               </small>
             </dd>
           </div>

@@ -128,7 +128,10 @@ function Results({ answer, search }: { answer: Life; search: LifeSearch }) {
         <section key={each.case.id}>
           <h2>{each.case.title}</h2>
           <StartBars shown={each} subjects={subjects} hostKind={hostKind} />
-          <LifeTable shown={each} subjects={subjects} hostKind={hostKind} />
+          <details open={cases.length === 1}>
+            <summary>Every number of this case</summary>
+            <LifeTable shown={each} subjects={subjects} hostKind={hostKind} />
+          </details>
         </section>
       ))}
       {outcomes.length > 0 && (
