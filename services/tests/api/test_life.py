@@ -64,7 +64,14 @@ def fill(store: ClickHouseStore) -> None:
 
 
 def test_an_empty_store_has_no_life(client: httpx2.Client) -> None:
-    nothing = {"host_kind": None, "subjects": [], "cases": [], "changes": [], "variations": [], "sentence": ""}
+    nothing: dict[str, Any] = {
+        "host_kind": None,
+        "subjects": [],
+        "cases": [],
+        "changes": [],
+        "variations": [],
+        "sentence": "",
+    }
     assert asked(client) == nothing
 
 
