@@ -138,6 +138,7 @@ def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
         "distribution": {"": {**case, **where, "subject": after}},
         "security": {"": where},
         "paths": {"": {}},
+        "life": {"": {}},
         "scaling": {"": where},
         "qualifications": {"": where},
         "search": {"": {"q": "openssl 3"}},

@@ -93,13 +93,13 @@ function LifeCell({ cell, metric }: { cell: Cell | null; metric: Metric }) {
 
 function AgeingCell({ ageing }: { ageing: Ageing | null }) {
   if (!ageing) return <td className="absent">not measured</td>;
-  const { slope, verdict, connections } = ageing;
+  const { slope, growth, connections } = ageing;
   return (
     <td className="number">
       {format.time(slope.value)}
       <small className="below">{format.interval(slope, "cpu_ns")}</small>
       <small className="below">
-        {verdict}, by {format.amount(connections)} connections
+        {growth}, by {format.amount(connections)} connections
       </small>
     </td>
   );

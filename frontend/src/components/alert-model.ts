@@ -159,7 +159,7 @@ export function deedOf({ action, fixed_in, until, assignee, due }: AlertEvent): 
     case "grew":
       return "added new findings";
     case "explained":
-      return "counted what it does";
+      return "counted it function by function";
     case "fixed":
       return fixed_in ? `reported it fixed in ${fixed_in}` : "reported it fixed";
     case "ignored":

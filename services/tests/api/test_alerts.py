@@ -352,7 +352,7 @@ def test_every_event_is_put_into_words() -> None:
         "alice added a note: because",
         "alice set the due date to 2026-01-01",
         "alice removed the due date",
-        "kexbench counted its instructions",
+        "kexbench counted it function by function",
     ]
 
 

@@ -14,7 +14,7 @@ _TICK = timedelta(milliseconds=1)
 """The resolution of the store's times."""
 _DONE = {
     AlertAction.GREW: "added new findings",
-    AlertAction.EXPLAINED: "counted what it does",
+    AlertAction.EXPLAINED: "counted it function by function",
     AlertAction.WRONG: "marked it as a false positive",
     AlertAction.NOTED: "added a note",
 }

@@ -9,7 +9,7 @@ from kexbench.analysis.age import AgedCell, ageings
 from kexbench.answers.cells import gather
 from kexbench.domain.ages import AgeVerdict
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.intervals import Estimate, Ratio
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.metrics import Metric
 from kexbench.store.port import Selection, Store
 
@@ -19,8 +19,7 @@ Place = tuple[str, str]
 
 class Ageing(Frozen):
     slope: Estimate = Field(description="nanoseconds of CPU time that a million connections add to each later one")
-    ratio: Ratio = Field(description="CPU time of a connection on the old context, by that on the young one")
-    verdict: AgeVerdict
+    growth: AgeVerdict
     connections: int = Field(description="that aged the context in each invocation")
 
 
@@ -37,7 +36,7 @@ def ageing_of(store: Store, here: Selection, case_ids: Sequence[str]) -> Mapping
     connections = {run_id: run.plan.measure.age for run_id in runs if (run := store.run(run_id))}
     cells = [AgedCell(young[place].batches, old[place].batches, connections[young[place].run_id]) for place in places]
     return {
-        place: Ageing(slope=each.slope, ratio=each.ratio, verdict=each.verdict, connections=cell.connections)
+        place: Ageing(slope=each.slope, growth=each.verdict, connections=cell.connections)
         for place, cell, each in zip(places, cells, ageings(cells), strict=True)
         if each
     }

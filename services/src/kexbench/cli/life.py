@@ -127,13 +127,13 @@ def _slopes(answer: Life) -> Iterator[str]:
         if each
     ]
     if slopes:
-        verdicts = Counter(each.verdict for _, each, _ in slopes)
+        verdicts = Counter(each.growth for _, each, _ in slopes)
         yield f"With age: {', '.join(f'{number} {verdict}' for verdict, number in verdicts.items())}."
     for label, each, title in slopes:
-        if each.verdict == "grows":
+        if each.growth == "grows":
             value, low, high = (ns / 1e3 for ns in (each.slope.value, each.slope.low or 0, each.slope.high or 0))
             yield (
-                f"  {label} {each.verdict}: {value:+,.1f} µs [{low:+,.1f}, {high:+,.1f}] for each million connections, "
+                f"  {label} {each.growth}: {value:+,.1f} µs [{low:+,.1f}, {high:+,.1f}] for each million connections, "
                 f"by {each.connections:,} of them, {title}"
             )
 

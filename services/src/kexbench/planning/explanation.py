@@ -62,8 +62,8 @@ _MORE = {
 
 
 def explaining_instrument(metric: Metric) -> Instrument | None:
-    """None if nothing counts by function what the metric is of."""
-    return EXPLAINS.get(metric.row.group)
+    """None if nothing counts by function what the metric is of. What one side costs is explained with both."""
+    return EXPLAINS.get(metric.row.group) if metric.row.decides in (None, "both") else None
 
 
 def explaining_parts(metric: Metric, instrument: Instrument) -> tuple[CountedSide, ...]:
