@@ -61,7 +61,20 @@ REQUESTS: Mapping[str, tuple[str, Mapping[str, str | list[str]]]] = {
 """By operation: the address and its parameters."""
 
 
-EMPTY = ("alerts", "compare", "filters", "fleet", "life", "matrix", "overview", "paths", "runs", "stacks", "trends", "upgrades")
+EMPTY = (
+    "alerts",
+    "compare",
+    "filters",
+    "fleet",
+    "life",
+    "matrix",
+    "overview",
+    "paths",
+    "runs",
+    "stacks",
+    "trends",
+    "upgrades",
+)
 """Operations with an example of an empty store too."""
 UNKNOWN = ("compare", {"base": "fake@1.0", "other": "fake@9.9"})
 

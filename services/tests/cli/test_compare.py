@@ -174,7 +174,10 @@ def test_cases_that_cannot_be_measured_are_named_with_the_reason(cli: Cli) -> No
         (("--with", "foo=1"), "foo: Extra inputs are not permitted"),
         (("--with", "protocol=TLSv1.3", "--case", PLAIN), "changes nothing"),
         (("--with", "cipher=AES-128-CBC-SHA", "--case", PLAIN), "impossible"),
-        (("--with", "cipher=AES-256-GCM", "--count"), "leave out --run, --count, --instrument, --relevant and --output"),
+        (
+            ("--with", "cipher=AES-256-GCM", "--count"),
+            "leave out --run, --count, --instrument, --relevant and --output",
+        ),
     ],
 )
 def test_what_two_cases_cannot_differ_in_is_refused_before_anything_is_measured(
