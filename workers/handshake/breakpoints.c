@@ -164,6 +164,15 @@ static bool make_copies(struct log *log, const struct module *module, uint8_t **
     return mprotect(copies, copies_bytes(module), PROT_READ | PROT_EXEC) == 0;
 }
 
+/* ThreadSanitizer follows each write, and code is nowhere in its map of memory. */
+#if defined(__SANITIZE_THREAD__)
+static const bool follows_writes = true;
+#elif defined(__has_feature)
+static const bool follows_writes = __has_feature(thread_sanitizer);
+#else
+static const bool follows_writes = false;
+#endif
+
 static bool set(struct log *log) {
     for (size_t i = 0; i < log->sites.modules_used; i++) {
         if (!make_copies(log, &log->sites.modules[i], &log->copies[i]))
@@ -206,6 +215,10 @@ static bool sees(struct operations *operations) {
 
 struct operations *breakpoints_open(struct fault *fault) {
     struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    if (follows_writes) {
+        fault_set(fault, FAULT_UNSUPPORTED, "no breakpoints may be set here: a sanitizer follows each write");
+        return NULL;
+    }
     struct log *log = calloc(1, sizeof *log);
     void *loaded[1];
     backtrace(loaded, 1); /* loads the unwinder, where it is not yet */

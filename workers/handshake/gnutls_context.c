@@ -137,14 +137,18 @@ static int configure(struct side *side) {
     return gnutls_resumption_open(side);
 }
 
+/* Where certificates are reloaded, which one thread does: else threads would write to what they share. */
+static bool is_counted(const struct side *side) {
+    return side->role == ROLE_SERVER && side->context->tls_case.reload_every != 0;
+}
+
 bool gnutls_session_open(struct side *side, unsigned flags, struct fault *fault) {
     struct context *c = side->context;
     if (c->tls_case.context == CONTEXT_CONNECTION && !make_configuration(c, side->role, &side->own, fault))
         return false;
-    bool counts = side->role == ROLE_SERVER && c->tls_case.reload_every != 0;
     int code = gnutls_init(&side->session, flags | flags_of(side));
-    if (code >= 0)
-        c->open_servers += counts;
+    if (code >= 0 && is_counted(side))
+        c->open_servers++;
     if (code < 0)
         side->session = NULL;
     else
@@ -156,8 +160,7 @@ void gnutls_session_close(struct side *side) {
     struct context *c = side->context;
     if (side->session != NULL) {
         gnutls_deinit(side->session);
-        c->open_servers -= side->role == ROLE_SERVER && c->tls_case.reload_every != 0;
-        if (c->open_servers == 0 && c->retired != NULL)
+        if (is_counted(side) && --c->open_servers == 0 && c->retired != NULL)
             free_retired(c);
     }
     free_configuration(&side->own);
