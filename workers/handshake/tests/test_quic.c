@@ -63,7 +63,7 @@ static void negotiates(void) {
     unsigned tried = 0;
     for (size_t i = 0; i < ROWS; i++) {
         struct tls_case c = case_of(&rows[i]);
-        if (c.protocol != TLS_1_3 || c.fips || c.transfer_bytes > 0)
+        if (c.protocol != TLS_1_3 || c.fips || c.transfer_bytes > 0 || case_has_psk(&c))
             continue;
         c.protocol = QUIC_V1;
         negotiates_row(&c);
