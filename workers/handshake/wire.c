@@ -172,13 +172,13 @@ static bool count_key_shares(struct rest extension_body, unsigned *out) {
     return true;
 }
 
-/* RFC 8446, section 4.2.11: a list of identities, each with its age, before the list of binders. */
-static bool first_identity(struct rest extension_body, struct session_id *out) {
-    struct rest list, identity;
-    if (!vector(&extension_body, 2, &list) || !vector(&list, 2, &identity))
-        return false;
-    *out = (struct session_id){identity.at, identity.length};
-    return true;
+/* RFC 8446, section 4.2.11: a list of identities, each with its age, before the list of binders. Of a long
+ * message not all of it may have been kept. */
+static void first_identity(struct rest extension_body, struct session_id *out) {
+    const unsigned char *at = extension_body.at;
+    size_t length = extension_body.length < 4 ? 0 : number(at + 2, 2);
+    if (length > 0 && length <= extension_body.length - 4)
+        *out = (struct session_id){at + 4, length};
 }
 
 bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
@@ -198,8 +198,8 @@ bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
     while (extension(&extensions, &type, &one, &whole)) {
         if (type == KEY_SHARE && !count_key_shares(one, &out->key_shares))
             return false;
-        if (type == PRE_SHARED_KEY && !first_identity(one, &out->psk_identity))
-            return false;
+        if (type == PRE_SHARED_KEY)
+            first_identity(one, &out->psk_identity);
         out->ticket |= type == SESSION_TICKET && one.length > 0;
     }
     return whole;
