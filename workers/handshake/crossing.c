@@ -34,7 +34,7 @@ struct crossing *crossing_new(void) {
         s->socket = -1;
         s->side = NULL;
         s->out.wire = &c->wires[role];
-        c->wires[role].counts_records = false;
+        c->wires[role].counts_records = c->wires[role].reads_dtls = false;
         c->retransmissions[role] = 0;
     }
     return c;
