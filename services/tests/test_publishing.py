@@ -121,7 +121,7 @@ def _questions(site: Site, pairs: list[tuple[str, str]]) -> Iterator[Question]:
             yield from (("cpus", {**place, **host}) for host in measured_on)
             if case:
                 yield from (("trends", {**place, **host, "levels": "true"}) for host in ({}, *measured_on))
-    yield from ((route, host) for route in ("stacks", "paths") for host in ({}, *hosts))
+    yield from ((route, host) for route in ("stacks", "paths", "life") for host in ({}, *hosts))
     yield from (("stacks", {**host, "protocol": "TLSv1.2"}) for host in ({}, hosts[0]))
     for base, other in pairs:
         yield "compare", {"base": base, "other": other}

@@ -25,6 +25,7 @@ from kexbench.domain.dimensions import (
     Resumption,
     Server,
     Tickets,
+    TrustStore,
     custom_dh_group,
 )
 
@@ -95,6 +96,7 @@ VARIATIONS: dict[str, list[Any]] = {
     "crl_distribution_points": [0, 3],
     "intermediate_bytes": [0, 8192],
     "path": ["-", "continent", "50ms-loss-1-window-30"],
+    "trust_store": list(TrustStore),
     "reload_every": [0, 100],
 }
 """Values of the later dimensions, the default first."""

@@ -52,6 +52,8 @@ def test_the_worker_refuses_exactly_what_is_impossible(worker: Path) -> None:
     unheard = [name for name, row in DIMENSIONS.items() if row.kind in ("servers", "paths")]
     usual = {name: Case.model_fields[name].default for name in [*unheard, "false_positive_bits"]}
     cases = [case.model_copy(update=usual) for case in sample(SAMPLE)]
+    # It hears of punctures by the certificate that is missing, as it also is beside a pre-shared key.
+    cases = [case.model_copy(update={"punctures": 0}) if case.key_exchange.key is Key.PSK else case for case in cases]
     verdicts: Counter[str] = Counter()
     for case, answer in zip(cases, answers(worker, cases), strict=True):
         assert answer["type"] in ("ready", "refused"), answer

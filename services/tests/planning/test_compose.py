@@ -55,7 +55,15 @@ def possible_cases() -> tuple[Case, ...]:
         if point.key_exchange is KeyExchange.ECDHE_RSA and point.group == "X25519"
         for changed in OF_SERVERS
     ]
-    found = [point for point in (*sample(SAMPLE), *rare, *served) if not impossible(point) and _makeable(point)]
+    resumed = [
+        point.model_copy(update={"resumption": resumption})
+        for point in FIRST_POINTS
+        if point.key_exchange is KeyExchange.ECDHE_RSA and point.group == "X25519"
+        for resumption in Resumption
+    ]
+    found = [
+        point for point in (*sample(SAMPLE), *rare, *served, *resumed) if not impossible(point) and _makeable(point)
+    ]
     return tuple({case.case_id: Case.model_validate(case.model_dump()) for case in found}.values())
 
 

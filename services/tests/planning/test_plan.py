@@ -25,6 +25,7 @@ from kexbench.domain.dimensions import (
     Resumption,
     Server,
     Tickets,
+    TrustStore,
 )
 from kexbench.domain.plans import MOST_BLOCK_SUBJECTS, SENTINEL, Plan, plan_id_of
 from kexbench.planning import expand, pack
@@ -66,6 +67,7 @@ VARIED: dict[str, tuple[str, list[Any]]] = {
     "crlDistributionPoints": ("crl_distribution_points", [0, 3]),
     "intermediateBytes": ("intermediate_bytes", [0, 8192]),
     "path": ("path", ["-", "continent", "50ms-loss-1"]),
+    "trustStore": ("trust_store", list(TrustStore)),
     "reloadEvery": ("reload_every", [0, 100]),
 }
 """The later dimensions: their names in a spec and in a case, and values with the default first."""

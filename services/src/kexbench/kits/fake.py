@@ -13,7 +13,7 @@ FAULTS = ("unsupported", "fail_after", "mismatch_after", "crash_after", "hang_af
 SETTINGS = (
     *("seed", "client_ns", "server_ns", "overhead_ns", "background_ns"),
     *("noise", "step", "step_after", "contention", "coherency"),
-    *("client_hello_bytes", "server_hello_bytes", "age_ns", "leak_bytes"),
+    *("client_hello_bytes", "server_hello_bytes", "start_ns", "age_ns", "leak_bytes"),
     *FAULTS,
 )
 """The settings in workers/handshake/backend_fake.c."""
