@@ -1,5 +1,5 @@
 /* A breakpoint is the instruction INT3 in place of the first byte. Its handler writes the operation down and
- * goes on in a copy of the instruction, behind which a jump leads back. (ADR 59 says why the processor's
+ * goes on in a copy of the instruction, behind which a jump leads back. (ADR 58 says why the processor's
  * single steps are not used.) */
 #include "breakpoints.h"
 

@@ -26,14 +26,19 @@ class Ageing(Frozen):
 def ageing_of(store: Store, here: Selection, case_ids: Sequence[str]) -> Mapping[Place, Ageing]:
     """Of the newest run of each cell, all judged together. A cell with too few invocations is left out."""
     young, old = (
-        {(cell.case.case_id, cell.subject.name): cell for cell in gather(store.samples(replace(here, metric=each)), ())}
-        for each in (Metric.YOUNG_CPU_NS, Metric.OLD_CPU_NS)
+        {(cell.case.case_id, cell.subject.name): cell for cell in gather(store.samples(of_cases), ())}
+        for of_cases in (
+            replace(here, metric=metric, case_ids=tuple(case_ids))
+            for metric in (Metric.YOUNG_CPU_NS, Metric.OLD_CPU_NS)
+        )
     )
-    places = [
-        place for place in young if place in old and place[0] in case_ids and young[place].run_id == old[place].run_id
-    ]
-    runs = {young[place].run_id for place in places}
+    runs = {cell.run_id for cell in young.values()}
     connections = {run_id: run.plan.measure.age for run_id in runs if (run := store.run(run_id))}
+    places = [
+        place
+        for place, cell in young.items()
+        if cell.run_id in connections and place in old and cell.run_id == old[place].run_id
+    ]
     cells = [AgedCell(young[place].batches, old[place].batches, connections[young[place].run_id]) for place in places]
     return {
         place: Ageing(slope=each.slope, growth=each.verdict, connections=cell.connections)

@@ -195,7 +195,7 @@ def _variations(starts: ShownCells) -> list[LifeVariation]:
         for usual, other in permutations(measured, 2):
             apart = differences(usual, other)
             before, after = own[usual.case_id], own[other.case_id]
-            if len(apart) == 1 and is_above(after, before):
+            if len(apart) == 1 and _is_above(after, before):
                 found.append(
                     LifeVariation(
                         subject=name,
@@ -209,7 +209,7 @@ def _variations(starts: ShownCells) -> list[LifeVariation]:
     return sorted(found, key=lambda each: each.before.value - each.after.value)
 
 
-def is_above(one: Estimate, other: Estimate) -> bool:
+def _is_above(one: Estimate, other: Estimate) -> bool:
     """Whether their intervals are apart."""
     return one.low is not None and other.high is not None and one.low > other.high
 

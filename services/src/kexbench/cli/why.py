@@ -118,6 +118,8 @@ def why(
     pair = pair_of(before, after)
     if refused := not_explained(before.library, after.library):
         raise typer.BadParameter(f"{refused}: compare their times with kexbench compare {before} {after}")
+    if start and instrument is not Instrument.INSTRUCTIONS:
+        raise typer.BadParameter("--start counts instructions: leave out --instrument")
     if save:
         _prepare(save)
     if run is None:
