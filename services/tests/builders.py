@@ -12,7 +12,7 @@ from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEvent
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.hosts import HostFacts, HostLoad
-from kexbench.domain.instruments import CountedSide
+from kexbench.domain.instruments import CountedSide, Instrument
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import BuildProfile, KitManifest, Package, SubjectRef
 from kexbench.domain.library_commits import LibraryCommit
@@ -193,10 +193,11 @@ def an_outcome(reference: str, kind: OutcomeKind = OutcomeKind.UNSUPPORTED, reas
     return Outcome(subject=reference, kind=kind, reason=reason)
 
 
-def a_profile(side: CountedSide, **amounts: float) -> Profile:
+def a_profile(side: CountedSide, instrument: Instrument = Instrument.INSTRUCTIONS, **amounts: float) -> Profile:
     """The turn of the side calls each function once."""
     turn = (f"{side}_turn", "worker")
     return Profile(
+        instrument=instrument,
         side=side,
         handshakes=20,
         amount=sum(amounts.values()),

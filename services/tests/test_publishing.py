@@ -21,6 +21,7 @@ from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.client import ApiClient, Refused
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.publishing.files import PAIRS, file_of
@@ -37,6 +38,8 @@ BOTH = VERSIONS.replace("matrix:", "  - openssl: system\nmatrix:")
 FIRST_PAGE = Path(__file__).parents[2] / "frontend" / "index.html"
 ALL = Choice(frozenset(), frozenset())
 COUNTED_SIDES = ("client", "server")
+OF_ALLOCATIONS = {"instrument": "allocations"}
+OF_ATOMICS = {"instrument": "atomics"}
 
 
 @pytest.fixture
@@ -86,6 +89,7 @@ def test_every_file_is_the_answer_to_its_address(
     measured(empty_store, "elsewhere", {ONE: 2.0, TWO: 2.2}, day=-1, host=OTHER_CPU, cases=(RSA,))
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
     counted(empty_store, "counting", {ONE: 100.0, TWO: 350.0})
+    counted(empty_store, "allocating", {ONE: 64.0, TWO: 128.0}, Instrument.ALLOCATIONS)
     site = published(api, pages, tmp_path / "site")
     names = {row.version: row.name for row in empty_store.subjects()}
     pairs = [(names["1.1"], names["1.2"]), (names["1.0"], names["1.1"])]
@@ -99,9 +103,12 @@ def test_every_file_is_the_answer_to_its_address(
         assert text_of(tmp_path / "site" / name) == httpx2.get(f"{url}{API_PREFIX}/{route}", params=query).text, query
     assert json.loads((tmp_path / "site" / PAIRS).read_text()) == [list(pair) for pair in pairs]
     written = {str(path.relative_to(tmp_path / "site")) for path in (tmp_path / "site").rglob("*") if path.is_file()}
-    uncounted = file_of("upgrades/why", {"library": "fake", "before": pairs[0][0], "after": pairs[0][1]})
-    assert (tmp_path / "site" / uncounted).read_text() == "[]"
-    assert {name for name in written if name.startswith("data/")} == {*files, *downloads, PAIRS, uncounted}
+    uncounted = {
+        file_of("upgrades/why", {"library": "fake", "before": pair[0], "after": pair[1], **instrument})
+        for pair, instrument in ((pairs[0], {}), (pairs[0], OF_ALLOCATIONS), *((pair, OF_ATOMICS) for pair in pairs))
+    }
+    assert {(tmp_path / "site" / name).read_text() for name in uncounted} == {"[]"}
+    assert {name for name in written if name.startswith("data/")} == {*files, *downloads, PAIRS, *uncounted}
     assert (site.versions, site.upgrades, site.files) == (3, 2, len(written))
 
 
@@ -131,9 +138,10 @@ def _questions(site: Site, pairs: list[tuple[str, str]]) -> Iterator[Question]:
 
 
 def _explained(before: str, after: str) -> Iterator[Question]:
-    pair = {"library": "fake", "before": before, "after": after}
-    yield "upgrades/why", pair
-    yield from (("upgrades/why/stacks", {**pair, "case_id": RSA, "side": side}) for side in COUNTED_SIDES)
+    for instrument in ({}, OF_ALLOCATIONS):
+        pair = {"library": "fake", "before": before, "after": after, **instrument}
+        yield "upgrades/why", pair
+        yield from (("upgrades/why/stacks", {**pair, "case_id": RSA, "side": side}) for side in COUNTED_SIDES)
 
 
 def _downloads(site: Site, counted: tuple[str, str]) -> Iterator[tuple[str, dict[str, str], str]]:
@@ -141,8 +149,8 @@ def _downloads(site: Site, counted: tuple[str, str]) -> Iterator[tuple[str, dict
     for case_id, host in ((RSA, first), (ECDSA, first), (RSA, second)):
         for metric in ("cpu_ns", "client_cpu_ns", "server_cpu_ns"):
             yield "export", {"format": "csv", "case_id": case_id, "metric": metric, **host}, "csv.gz"
-    for subject, side in product(counted, COUNTED_SIDES):
-        profile = {"library": "fake", "subject": subject, "case_id": RSA, "side": side}
+    for subject, side, instrument in product(counted, COUNTED_SIDES, ({}, OF_ALLOCATIONS)):
+        profile = {"library": "fake", "subject": subject, "case_id": RSA, "side": side, **instrument}
         yield "upgrades/why/profile", {**profile, "format": "callgrind"}, "callgrind"
         yield "upgrades/why/profile", {**profile, "format": "speedscope"}, "json"
 

@@ -12,10 +12,12 @@ from kexbench.answers.numbers import cells_of_steps
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.kits import KitManifest, Package
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric, Negotiated, Sample
+from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.runner.callgrind import read_counts
@@ -404,15 +406,20 @@ def test_a_catalogue_with_faults_is_a_problem_that_names_them(
         assert_problem(client.get(address), 503, "libraries.yaml:3:5")
 
 
-def counted(store: ClickHouseStore, run_id: str, hashes: Mapping[str, float]) -> None:
-    """The instructions of the server's hash by subject; everything else costs the same."""
+def counted(
+    store: ClickHouseStore,
+    run_id: str,
+    hashes: Mapping[str, float],
+    instrument: Instrument = Instrument.INSTRUCTIONS,
+) -> None:
+    """What the server's hash costs by subject; everything else costs the same."""
     run = a_run(run_id, spec=VERSIONS)
     store.add_run(run)
-    metric = Metric.COUNTED_INSTRUCTIONS
+    metric = SIDES_OF[instrument]["both"]
     invocation = an_invocation(
         run,
         profiles={
-            name: (a_profile("client", key=100.0), a_profile("server", key=900.0, hash=own))
+            name: (a_profile("client", instrument, key=100.0), a_profile("server", instrument, key=900.0, hash=own))
             for name, own in hashes.items()
         },
     )

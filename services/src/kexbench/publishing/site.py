@@ -33,6 +33,7 @@ from kexbench.answers.upgrade import UpgradePage, UpgradeView
 from kexbench.client import ApiClient, Refused
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.instruments import COUNTING, Instrument
 from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES
@@ -56,6 +57,10 @@ FEED_LINK = '<link rel="alternate" type="application/atom+xml" title="Upgrades a
 """In the first page of a service; a site has no feed."""
 _MOST_UPGRADES = 1000
 _LEVELS = {"levels": "true"}
+_COUNTED_BY: tuple[Query, ...] = tuple(
+    {} if instrument is Instrument.INSTRUCTIONS else {"instrument": str(instrument)} for instrument in COUNTING
+)
+"""What the pages ask of each upgrade: they leave out the instrument that answers are of anyway."""
 Front = Literal["overview", "stacks"]
 """The page that an address without a page opens."""
 _COMPRESSION = 6
@@ -326,18 +331,19 @@ class _Publication:
             self._store("compare", {}, nothing)
 
     def _explained_upgrade(self, library: str, before: str, after: str) -> None:
-        """Its functions with their calls and profiles."""
+        """Its functions with their calls and profiles, by each instrument that counts."""
         pair = {"library": library, "before": before, "after": after}
-        explained = self._explained(pair)
-        self._file(file_of("upgrades/why", pair)).write_bytes(explained)
-        for case in json.loads(explained):
-            for side in case["sides"]:
-                part = {"case_id": case["case_id"], "side": side["side"]}
-                self._copy("upgrades/why/stacks", {**pair, **part})
-                for subject in (before, after):
-                    counted = {"library": library, "subject": subject, **part}
-                    self._copy("upgrades/why/profile", {**counted, "format": "callgrind"}, "callgrind")
-                    self._copy("upgrades/why/profile", {**counted, "format": "speedscope"})
+        for counted_by in _COUNTED_BY:
+            explained = self._explained(pair | counted_by)
+            self._file(file_of("upgrades/why", pair | counted_by)).write_bytes(explained)
+            for case in json.loads(explained):
+                for side in case["sides"]:
+                    part = {"case_id": case["case_id"], "side": side["side"], **counted_by}
+                    self._copy("upgrades/why/stacks", {**pair, **part})
+                    for subject in (before, after):
+                        counted = {"library": library, "subject": subject, **part}
+                        self._copy("upgrades/why/profile", {**counted, "format": "callgrind"}, "callgrind")
+                        self._copy("upgrades/why/profile", {**counted, "format": "speedscope"})
 
     def _badge(self, library: str, line: str) -> None:
         """The same picture below the same path as at the service."""
