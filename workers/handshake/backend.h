@@ -67,6 +67,11 @@ struct backend {
      * none of it. */
     bool (*reload)(struct context *context, struct fault *fault);
 
+    /* Of a client that was opened and has sent nothing: asks for a server by this name, of which the server
+     * has as many as the case says (server_names.h), each with a configuration of its own. Whose it took,
+     * `inspect` tells. NULL: the library's backend has one for all. */
+    bool (*ask)(struct side *client, const char *name, struct fault *fault);
+
     /* A side's life; several threads may open sides of one context at the same time. `resume`: offer what
      * `keep` kept, with the case's early data; else a full handshake even where the case resumes. After open
      * succeeded, close is always called, whatever the steps said. With CONTEXT_CONNECTION, open loads the

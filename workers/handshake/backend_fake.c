@@ -10,6 +10,7 @@
 #include "crew.h"
 #include "emulation.h"
 #include "fake_settings.h"
+#include "server_names.h"
 #include "steps.h"
 #include "wire.h"
 
@@ -28,8 +29,10 @@ struct leaked {
 struct context {
     struct tls_case tls_case;
     struct leaked *leaked;
-    uint64_t connections; /* that it has seen */
-    bool kept;            /* a session to resume */
+    uint64_t connections;            /* that it has seen */
+    bool kept;                       /* a session to resume */
+    struct server_name *names;       /* NULL: the server has one */
+    const struct server_name *asked; /* by the newest client */
 };
 
 struct side {
@@ -39,7 +42,8 @@ struct side {
     bool resumed;
     int64_t left_ns;
     unsigned turns;
-    size_t unread; /* of the record that is being read */
+    const struct server_name *name; /* asked for, or served; NULL: none */
+    size_t unread;                  /* of the record that is being read */
     bool finished;
 };
 
@@ -156,10 +160,12 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
         fault_set(fault, FAULT_ERROR, "out of memory");
     else
         context->tls_case = *tls_case;
+    if (context != NULL && tls_case->server_names > 1)
+        context->names = server_names_new(tls_case->server_names);
     step_begin(STEP_CONTEXT);
-    begin(1);
+    begin(tls_case->server_names);
     step_begin(STEP_KEYS);
-    begin(1);
+    begin(tls_case->server_names);
     step_begin(STEP_TRUST);
     begin(tls_case->verification ? 2 : 0);
     return context;
@@ -193,6 +199,13 @@ static bool reload(struct context *context, struct fault *fault) {
     return true;
 }
 
+static bool ask(struct side *client, const char *name, struct fault *fault) {
+    struct context *context = client->context;
+    client->name = server_names_find(context->names, context->tls_case.server_names, name);
+    context->asked = client->name;
+    return client->name != NULL || fault_set(fault, FAULT_ERROR, "there is no name %s", name);
+}
+
 static struct side *open_side(struct context *context, enum role role, struct pipe_end pipes, bool resume,
                               struct fault *fault) {
     struct side *side = calloc(1, sizeof *side);
@@ -210,8 +223,10 @@ static struct side *open_side(struct context *context, enum role role, struct pi
     }
     *side = (struct side){.context = context, .role = role, .pipes = pipes, .resumed = resume};
     side->left_ns = duration_ns(role == ROLE_CLIENT ? settings.client_ns : settings.server_ns);
-    if (role == ROLE_SERVER)
+    if (role == ROLE_SERVER) {
+        side->name = context->asked;
         grow_old(side);
+    }
     return side;
 }
 
@@ -271,6 +286,23 @@ static bool lies(int64_t about) {
 }
 
 /* As much of a ClientHello as is read off the wire: a session id of one byte, key shares and a ticket. */
+/* Another name of the table. */
+static const struct server_name *another(const struct side *side) {
+    const struct context *c = side->context;
+    return &c->names[(side->name - c->names + 1) % c->tls_case.server_names];
+}
+
+static unsigned char *write_name(const struct side *side, unsigned char *at) {
+    const char *name = lies(LIE_ASKED_NAME) ? another(side)->name : side->name->name;
+    unsigned char length = (unsigned char)strlen(name);
+    memcpy(
+        at,
+        (unsigned char[]){0, 0, 0, (unsigned char)(length + 5), 0, (unsigned char)(length + 3), 0, 0, length},
+        9);
+    memcpy(at + 9, name, length);
+    return at + 9 + length;
+}
+
 static void write_client_hello(struct side *side, size_t bytes) {
     const struct tls_case *c = &side->context->tls_case;
     bool ticket = (side->resumed && c->resumption == RESUME_TICKET) != lies(LIE_RESUMPTION);
@@ -289,6 +321,8 @@ static void write_client_hello(struct side *side, size_t bytes) {
     *at++ = 0, *at++ = (unsigned char)(5 * shares);
     for (int i = 0; i < shares; i++, at += 5)
         at[3] = 1; /* a group and a key of one byte */
+    if (side->name != NULL)
+        at = write_name(side, at);
     if (case_has_psk(c) && case_has_tls_1_3(c)) {
         static const char identity[] = PSK_IDENTITY;
         size_t named = sizeof identity - 1;
@@ -396,6 +430,8 @@ static bool inspect(struct side *side, struct negotiated *out, struct fault *fau
         out->extended_master_secret = !lies(LIE_MASTER_SECRET);
     if (side->context->tls_case.tickets == TICKETS_DEFAULT)
         out->tickets = lies(LIE_TICKET) ? 0 : 2;
+    if (side->role == ROLE_SERVER && side->name != NULL)
+        out->server_name = lies(LIE_SERVED_NAME) ? another(side)->name : side->name->name;
     if (lies(LIE_VERIFICATION))
         out->verified_length = 0;
     if (lies(LIE_CLIENT_SIGNATURE))
@@ -468,6 +504,7 @@ static void teardown(struct context *context) {
         free(context->leaked);
         context->leaked = next;
     }
+    free(context->names);
     free(context);
 }
 
@@ -486,6 +523,7 @@ const struct backend linked_backend = {
     .setup = setup,
     .teardown = teardown,
     .reload = reload,
+    .ask = ask,
     .open = open_side,
     .step = step,
     .send = send_data,

@@ -198,6 +198,7 @@ const struct backend linked_backend = {
     .teardown = teardown,
     .expect = gnutls_load_expected,
     .reload = gnutls_context_reload,
+    .ask = gnutls_ask,
     .open = open_side,
     .step = step,
     .send = send_data,

@@ -25,6 +25,7 @@ static const char *version(void) {
 
 static void teardown(struct context *c) {
     SSL_SESSION_free(c->session);
+    openssl_free_names(c);
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         SSL_CTX_free(c->configurations[role]);
     BN_free(c->dh_prime);
@@ -64,7 +65,7 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
     good = good && (start_is_timed || openssl_load_expected(c, fault)) && openssl_load_ocsp(c, fault);
     for (enum role role = ROLE_CLIENT; good && role <= ROLE_SERVER; role++)
         good = (c->configurations[role] = openssl_configure(c, role, fault)) != NULL;
-    if (good)
+    if (good && openssl_make_names(c, fault))
         return c;
     teardown(c);
     return NULL;
@@ -251,6 +252,7 @@ const struct backend linked_backend = {
     .teardown = teardown,
     .expect = openssl_load_expected,
     .reload = reload,
+    .ask = openssl_ask,
     .open = open_side,
     .step = step,
     .send = send_data,

@@ -173,10 +173,13 @@ static bool check_connection(const struct tls_case *c, struct fault *fault) {
     if ((c->context == CONTEXT_THREAD || c->context == CONTEXT_LIBRARY) && c->threads == 1)
         return fault_set(fault, FAULT_ERROR, "context=%s needs threads",
                          c->context == CONTEXT_THREAD ? "thread" : "library");
-    if (c->reload_every != 0 &&
+    const char *alone = c->reload_every != 0 ? "reload_every" : c->server_names > 1 ? "server_names" : NULL;
+    if (alone != NULL &&
         (resumed || c->threads > 1 || c->context != CONTEXT_SHARED || c->roles != ROLES_BOTH))
         return fault_set(fault, FAULT_ERROR,
-                         "reload_every takes neither resumption nor threads nor context nor a single role");
+                         "%s takes neither resumption nor threads nor context nor a single role", alone);
+    if (c->reload_every != 0 && c->server_names > 1)
+        return fault_set(fault, FAULT_ERROR, "reload_every takes one of server_names");
     if (c->context == CONTEXT_POOL && c->threads < POOL_THREADS)
         return fault_set(fault, FAULT_ERROR, "context=pool needs at least %d threads", POOL_THREADS);
     if (c->roles != ROLES_BOTH &&
@@ -193,7 +196,7 @@ static bool check_psk(const struct tls_case *c, struct fault *fault) {
                          "a pre-shared key takes neither resumption nor tickets nor hello_retry");
     if (c->client_authentication || c->verification || strcmp(c->ocsp_response, "-") != 0 ||
         c->chain_length != 1 || c->certificate_names != 1 || c->certificate_policies != 0 ||
-        c->crl_distribution_points != 0)
+        c->crl_distribution_points != 0 || c->server_names != 1)
         return fault_set(fault, FAULT_ERROR, "a pre-shared key takes nothing of certificates");
     if (case_has_tls_1_3(c) && c->cipher == AES_256_GCM)
         return fault_set(fault, FAULT_UNSUPPORTED,
@@ -275,7 +278,7 @@ static bool check_bfe(const struct tls_case *c, struct fault *fault) {
     if (files || c->chain_length != 1 || c->client_authentication || c->resumption != RESUME_NONE ||
         c->anti_replay || c->hello_retry || c->fips || c->threads != 1 || c->verification ||
         c->certificate_names != 1 || c->certificate_policies != 0 || c->crl_distribution_points != 0 ||
-        c->intermediate_bytes != 0 || c->trust_anchors != 1 || c->reload_every != 0 ||
+        c->intermediate_bytes != 0 || c->trust_anchors != 1 || c->reload_every != 0 || c->server_names != 1 ||
         c->trust_store != TRUST_FILE || c->tickets != TICKETS_NONE || c->transfer_bytes != 0 ||
         c->context != CONTEXT_SHARED || c->roles != ROLES_BOTH)
         return fault_set(fault, FAULT_ERROR, "BFE-0RTT-1 takes early_data_bytes and nothing else");

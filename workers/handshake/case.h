@@ -78,7 +78,7 @@ enum group {
 enum resumption { RESUME_NONE, RESUME_SESSION_ID, RESUME_TICKET, RESUME_PSK, RESUME_PSK_DHE };
 enum tickets { TICKETS_NONE, TICKETS_DEFAULT }; /* of cases without resumption */
 enum sharing { CONTEXT_SHARED, CONTEXT_THREAD, CONTEXT_CONNECTION, CONTEXT_POOL, CONTEXT_LIBRARY };
-enum { RELOAD_MAX = 1000000 };
+enum { RELOAD_MAX = 1000000, SERVER_NAMES_MAX = 10000 };
 enum { POOL_THREADS = 4 }; /* that share a context of a pool; a case with a pool has at least as many */
 enum trust_store { TRUST_FILE, TRUST_FOLDER, TRUST_P11_KIT };
 enum roles { ROLES_BOTH, ROLES_CLIENT, ROLES_SERVER };
@@ -114,6 +114,7 @@ struct tls_case {
     unsigned transfer_bytes; /* of application data from server to client, after which both close; 0: none */
     enum sharing context;    /* for whom configuration, certificate and key are loaded */
     unsigned reload_every;   /* connections; the server's configuration is then loaded anew. 0: never */
+    unsigned server_names; /* each with a configuration of its own at the server; 1: the client names none */
     enum trust_store trust_store; /* from where a side that verifies loads its trust anchors */
     enum roles roles;             /* which sides live in this process */
     /* Of the certificate, beside its key: DNS names, policies and CRL distribution points. */
@@ -149,6 +150,7 @@ struct negotiated {
     int client_verified_length; /* the same of the client's certificate */
     long transferred_bytes;     /* that the client received, each compared with what was sent */
     int transfer_records;       /* that held them; counted at set-up alone */
+    const char *server_name;    /* whose configuration the server took; of cases with several alone */
 };
 
 /* FAULT_PEER: the other worker of a handshake ended it, whose own fault says why. */

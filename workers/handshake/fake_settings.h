@@ -33,7 +33,9 @@ enum {
     LIE_VERIFICATION,
     LIE_CONTENT,
     LIE_RECORDS,
-    LIE_ENCRYPT_THEN_MAC
+    LIE_ENCRYPT_THEN_MAC,
+    LIE_ASKED_NAME,
+    LIE_SERVED_NAME
 };
 
 extern struct fake_settings settings;

@@ -3,6 +3,7 @@
 #define KEXBENCH_GNUTLS_BACKEND_H
 
 #include "backend.h"
+#include "server_names.h"
 #include "steps.h"
 
 #include <gnutls/gnutls.h>
@@ -31,8 +32,10 @@ struct context {
     unsigned open_servers;                  /* counted with reload_every alone, which takes one thread */
     char *folder;                           /* of the material */
     struct configuration configurations[2]; /* by role */
-    gnutls_datum_t dh_prime;                /* of custom parameters, else empty */
-    gnutls_datum_t chain[CHAIN_MAX];        /* the case's certificates in DER */
+    struct server_name *names;       /* of a server with several, each with its configuration; else NULL */
+    struct configuration *further;   /* those of all names but the first */
+    gnutls_datum_t dh_prime;         /* of custom parameters, else empty */
+    gnutls_datum_t chain[CHAIN_MAX]; /* the case's certificates in DER */
     unsigned chain_length;
     unsigned key_bits;        /* of the first one's key; 0 for keys of one size */
     gnutls_datum_t ocsp;      /* the response that the server staples */
@@ -58,7 +61,8 @@ struct side {
     bool needs_cookie;      /* a DTLS server whose client has shown none */
     bool issues_ticket;     /* a TLS 1.3 server whose client keeps the session */
     long early_taken;
-    int tickets; /* that a client took in; counted with TICKETS_DEFAULT alone */
+    int tickets;                      /* that a client took in; counted with TICKETS_DEFAULT alone */
+    const struct server_name *served; /* whose configuration a server with several took */
 };
 
 /* gnutls_fault.c: puts the library's text for `code` into the fault's detail; false, for `return
@@ -114,6 +118,12 @@ int gnutls_resumption_open(struct side *side);
 bool gnutls_keep(struct side *client, struct fault *fault);
 /* The same of a client that has read its ticket. */
 bool gnutls_keep_session(struct side *client, struct fault *fault);
+
+/* gnutls_sni.c: a server chooses its configuration by name, and tells whose it took, or NULL; as the
+ * backend's `ask`. */
+void gnutls_choose_by_name(struct side *server);
+const char *gnutls_served_name(const struct side *server);
+bool gnutls_ask(struct side *client, const char *name, struct fault *fault);
 
 /* gnutls_psk.c: a role's credentials with the case's external key; a session's use of them; and what a side
  * negotiated in the place of certificates. */

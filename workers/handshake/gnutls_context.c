@@ -68,7 +68,33 @@ bool gnutls_context_reload(struct context *c, struct fault *fault) {
     return true;
 }
 
+/* The case's own configuration is that of the first name. */
+static bool make_names(struct context *c, struct fault *fault) {
+    unsigned names = c->tls_case.server_names;
+    if (names == 1)
+        return true;
+    c->names = server_names_new(names);
+    c->further = calloc(names - 1, sizeof *c->further);
+    if (c->names == NULL || c->further == NULL)
+        return fault_set(fault, FAULT_ERROR, "out of memory");
+    c->names[0].configuration = &c->configurations[ROLE_SERVER];
+    for (unsigned i = 1; i < names; i++) {
+        c->names[i].configuration = &c->further[i - 1];
+        if (!make_configuration(c, ROLE_SERVER, &c->further[i - 1], fault))
+            return false;
+    }
+    return true;
+}
+
+static void free_names(struct context *c) {
+    for (unsigned i = 1; c->further != NULL && i < c->tls_case.server_names; i++)
+        free_configuration(&c->further[i - 1]);
+    free(c->further);
+    free(c->names);
+}
+
 void gnutls_context_clear(struct context *c) {
+    free_names(c);
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         free_configuration(&c->configurations[role]);
     free_retired(c);
@@ -99,7 +125,7 @@ bool gnutls_context_fill(struct context *c, const struct tls_case *tls_case, con
     bool good = (start_is_timed || gnutls_load_expected(c, fault)) && gnutls_load_ocsp(c, fault);
     for (enum role role = ROLE_CLIENT; good && role <= ROLE_SERVER; role++)
         good = make_configuration(c, role, &c->configurations[role], fault);
-    return good && gnutls_make_resumption(c, fault);
+    return good && make_names(c, fault) && gnutls_make_resumption(c, fault);
 }
 
 static unsigned flags_of(const struct side *side) {
@@ -127,6 +153,8 @@ static int configure(struct side *side) {
         return code;
     if (case_verifies(&c->tls_case, side->role == ROLE_CLIENT))
         gnutls_session_set_verify_cert(session, side->role == ROLE_CLIENT ? VERIFIED_HOST : NULL, 0);
+    if (side->role == ROLE_SERVER && c->names != NULL)
+        gnutls_choose_by_name(side);
     if (c->tls_case.dh_bits != 0)
         gnutls_dh_set_prime_bits(session, c->tls_case.dh_bits);
     if (side->role == ROLE_SERVER && c->tls_case.client_authentication)

@@ -144,6 +144,7 @@ static bool inspect_server(struct side *side, struct negotiated *out, struct fau
         return other_certificate(c, "server", fault);
     if (peer != NULL && !is_ours(c, peer, count))
         return other_certificate(c, "client", fault);
+    out->server_name = gnutls_served_name(side);
     bool shown = peer != NULL && count > 0;
     out->client_key = shown ? peer_key_name(c->tls_case.key_type) : "-";
     out->client_verified_length = 0;

@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "material.h"
 #include "openssl_compat.h"
+#include "server_names.h"
 #include "steps.h"
 
 struct context {
@@ -13,6 +14,7 @@ struct context {
     char *folder;               /* of the material */
     OSSL_LIB_CTX *library;      /* its own, be it with the FIPS provider; NULL: OpenSSL's default one */
     SSL_CTX *configurations[2]; /* by role */
+    struct server_name *names;  /* of a server with several, each with its SSL_CTX; else NULL */
     BIGNUM *dh_prime;           /* of custom parameters, else NULL */
     struct der {
         unsigned char *bytes;
@@ -92,6 +94,16 @@ enum progress openssl_early_turn(struct side *side, struct fault *fault);
 SSL_CTX *openssl_configure(struct context *context, enum role role, struct fault *fault);
 /* Called when the session of later handshakes is kept. */
 bool openssl_configure_resumption(struct context *context, struct fault *fault);
+
+/* --- openssl_sni.c --- */
+
+/* Gives a server that has several names the configurations of all. */
+bool openssl_make_names(struct context *context, struct fault *fault);
+void openssl_free_names(struct context *context);
+/* As the backend's `ask`. */
+bool openssl_ask(struct side *client, const char *name, struct fault *fault);
+/* Of a server with several names that is done. */
+const char *openssl_served_name(const struct side *server);
 
 /* --- openssl_material.c --- */
 

@@ -248,6 +248,8 @@ bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fa
         return true;
     if (case_has_psk(&side->context->tls_case))
         return openssl_proves_psk(side, out, fault);
+    if (side->role == ROLE_SERVER && side->context->names != NULL)
+        out->server_name = openssl_served_name(side);
     return side->role == ROLE_CLIENT ? client_saw(side, servers, out, fault)
                                      : server_saw(side, servers, out, fault);
 }

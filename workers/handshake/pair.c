@@ -78,6 +78,11 @@ __attribute__((noinline)) struct side *make_objects(const struct pair *pair, enu
     bool due = every != 0 && pair->opened > 0 && pair->opened % every == 0;
     bool good = !due || pair->backend->reload(pair->context, fault);
     struct side *side = good ? pair->backend->open(pair->context, role, pipes, resume, fault) : NULL;
+    bool asks = side != NULL && role == ROLE_CLIENT && pair->asked[0] != '\0';
+    if (asks && !pair->backend->ask(side, pair->asked, fault)) {
+        pair->backend->close(side);
+        side = NULL;
+    }
     __asm__ volatile("# make");
     return side;
 }
@@ -88,6 +93,9 @@ __attribute__((noinline)) void free_objects(const struct backend *backend, struc
 }
 
 bool pair_open(struct pair *pair, bool resume, bool timed, struct spans *spans, struct fault *fault) {
+    const unsigned names = pair->tls_case->server_names;
+    if (names > 1)
+        server_name_write(server_name_asked(pair->opened, names), pair->asked);
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         struct pipe_end end = {.in = &pair->sent[1 - role], .out = &pair->sent[role]};
         pipe_reset(&pair->sent[role]);
@@ -408,9 +416,27 @@ static struct negotiated merged(struct negotiated client, const struct negotiate
     if (client.early_data_bytes < 0)
         client.early_data_bytes = server->early_data_bytes;
     client.client_verified_length = server->client_verified_length;
+    client.server_name = server->server_name;
     if (server->tickets > client.tickets)
         client.tickets = server->tickets;
     return client;
+}
+
+/* What the client asked for, by the bytes, and whose configuration the server took, by its library. */
+static bool prove_name(const struct pair *pair, const char *served, struct fault *fault) {
+    const char *wanted = pair->asked;
+    struct client_hello hello;
+    if (wanted[0] == '\0')
+        return true;
+    if (!wire_client_hello(&pair->wires[ROLE_CLIENT], &hello))
+        return fault_set(fault, FAULT_ERROR, "the client's first message is no ClientHello");
+    const struct session_id *named = &hello.server_name;
+    if (named->length != strlen(wanted) || memcmp(named->bytes, wanted, named->length) != 0)
+        return fault_set(fault, FAULT_MISMATCH, "server_name: wanted %s, the ClientHello has %s", wanted,
+                         named->length == 0 ? "none" : "another");
+    return (served != NULL && strcmp(served, wanted) == 0) ||
+           fault_set(fault, FAULT_MISMATCH, "server_name: wanted %s, the server took the configuration of %s",
+                     wanted, served == NULL ? "none" : served);
 }
 
 /* Both views are compared with the case, so a field that one side can't tell is still proven by the other. */
@@ -430,7 +456,7 @@ bool pair_prove(struct pair *pair, const struct negotiated *wanted, struct negot
         return fault_set(fault, FAULT_ERROR, "neither side can tell what the client signed with");
     if (seen != NULL)
         *seen = both;
-    return true;
+    return prove_name(pair, views[ROLE_SERVER].server_name, fault);
 }
 
 bool pair_connection(struct pair *pair, const struct negotiated *wanted, bool timed, struct spans *spans,

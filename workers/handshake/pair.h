@@ -3,6 +3,7 @@
 #define KEXBENCH_PAIR_H
 
 #include "backend.h"
+#include "server_names.h"
 #include "wire.h"
 
 /* A handshake takes five turns in TLS 1.2 and three or four in TLS 1.3; HelloRetryRequest adds two. */
@@ -42,8 +43,9 @@ struct pair {
     const struct backend *backend;
     struct context *context;
     const struct tls_case *tls_case;
-    struct observer *observer; /* NULL but in untimed passes */
-    uint64_t opened;           /* connections so far, for reload_every */
+    struct observer *observer;     /* NULL but in untimed passes */
+    uint64_t opened;               /* connections so far */
+    char asked[SERVER_NAME_BYTES]; /* the server's name that the client asks for; empty: none */
     struct side *sides[ROLES];
     struct pipe sent[ROLES]; /* by the role that writes */
     struct wire wires[ROLES];

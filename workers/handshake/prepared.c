@@ -22,6 +22,8 @@ static bool make_contexts(struct prepared *p, const char *material, struct fault
         return fault_set(fault, FAULT_UNSUPPORTED, "this library has no library contexts");
     if (p->tls_case.reload_every != 0 && p->backend->reload == NULL)
         return fault_set(fault, FAULT_UNSUPPORTED, "this library's backend reloads no certificate");
+    if (p->tls_case.server_names > 1 && p->backend->ask == NULL)
+        return fault_set(fault, FAULT_UNSUPPORTED, "this library's backend chooses no configuration by name");
     if ((p->context = p->backend->setup(&p->tls_case, material, fault)) == NULL)
         return false;
     for (unsigned i = 1; i < case_contexts(&p->tls_case); i++) {

@@ -86,6 +86,9 @@ static bool store_trust_anchors(struct request *r, const char *v) {
 static bool store_reload_every(struct request *r, const char *v) {
     return value_whole(v, 0, RELOAD_MAX, &r->tls_case.reload_every);
 }
+static bool store_server_names(struct request *r, const char *v) {
+    return value_whole(v, 1, SERVER_NAMES_MAX, &r->tls_case.server_names);
+}
 static bool store_trust_store(struct request *r, const char *v) {
     return trust_store_from_name(v, &r->tls_case.trust_store);
 }
@@ -179,6 +182,7 @@ static const struct key setup_keys[] = {
     {"intermediate_bytes", store_intermediate_bytes, "0 to 8192"},
     {"trust_store", store_trust_store, "file, folder or p11-kit"},
     {"reload_every", store_reload_every, "0 to 1000000"},
+    {"server_names", store_server_names, "1 to 10000"},
 };
 static const struct key run_keys[] = {
     {"id", store_id, "a name"},

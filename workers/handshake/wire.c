@@ -11,6 +11,7 @@ const unsigned char WIRE_HELLO_RETRY_RANDOM[32] = {
 enum { RECORD_HEADER = 5, CHANGE_CIPHER_SPEC_RECORD = 20, HANDSHAKE_RECORD = 22 };
 enum { CLIENT_HELLO = 1, SERVER_HELLO = 2, NEW_SESSION_TICKET = 4 };
 enum {
+    SERVER_NAME = 0,
     ENCRYPT_THEN_MAC = 22,
     EXTENDED_MASTER_SECRET = 23,
     SESSION_TICKET = 35,
@@ -181,6 +182,15 @@ static void first_identity(struct rest extension_body, struct session_id *out) {
         *out = (struct session_id){at + 4, length};
 }
 
+/* RFC 6066, section 3: a list of names, each behind its type. */
+static void first_name(struct rest extension_body, struct session_id *out) {
+    enum { HOST_NAME = 0 };
+    struct rest list, name;
+    if (vector(&extension_body, 2, &list) && list.length > 0 && list.at[0] == HOST_NAME && skip(&list, 1) &&
+        vector(&list, 2, &name))
+        *out = (struct session_id){name.at, name.length};
+}
+
 bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
     struct rest body, behind, unused, extensions, one;
     const unsigned char *random;
@@ -198,6 +208,8 @@ bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
     while (extension(&extensions, &type, &one, &whole)) {
         if (type == KEY_SHARE && !count_key_shares(one, &out->key_shares))
             return false;
+        if (type == SERVER_NAME)
+            first_name(one, &out->server_name);
         if (type == PRE_SHARED_KEY)
             first_identity(one, &out->psk_identity);
         out->ticket |= type == SESSION_TICKET && one.length > 0;

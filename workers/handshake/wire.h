@@ -2,8 +2,8 @@
  * a ClientHello or a ServerHello, which is in the clear in every version of TLS. So the bytes themselves
  * prove what no library tells: whether a HelloRetryRequest was sent, how many key shares the client made,
  * with what a resumption was asked for, whether records are encrypted before they are authenticated, whether
- * the master secret is the extended one, which pre-shared key the client named, and whether a server of DTLS
- * asked for a cookie. */
+ * the master secret is the extended one, which pre-shared key and which server the client named, and whether
+ * a server of DTLS asked for a cookie. */
 #ifndef KEXBENCH_WIRE_H
 #define KEXBENCH_WIRE_H
 
@@ -43,6 +43,7 @@ struct client_hello {
     struct session_id session_id;
     unsigned key_shares;
     bool ticket;                    /* of TLS 1.2 (RFC 5077), not the empty one that asks for a ticket */
+    struct session_id server_name;  /* the first host name (RFC 6066, section 3); empty: none */
     struct session_id psk_identity; /* of the first pre-shared key that is offered; empty: none is */
 };
 

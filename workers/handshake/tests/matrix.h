@@ -116,6 +116,15 @@ static const struct row rows[] = {
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=4 context=pool"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "reload_every=2"},
     {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "dh-1024", 1024, "-", "reload_every=1"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "server_names=2"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256",
+     VERIFIED " client_authentication=yes server_names=100"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-384", 0, "P-256", "hello_retry=yes server_names=3"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256",
+     "ocsp_response=ec-P-256.ocsp.der tickets=default server_names=3"},
+    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "dh-1024", 1024, "-", "server_names=3"},
+    {"default", "default-ECDSA", "-", "-", 0, "P-256", "server_names=3"},
+    {"DTLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", "server_names=3"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2 context=library"},
     {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "P-256", 2048, "-", VERIFIED " threads=2 context=library"},
     {"default", "default-ECDSA", "-", "-", 0, "P-256", VERIFIED " transfer_bytes=4096"},
@@ -219,7 +228,8 @@ static void fill_up(char *line, size_t size) {
                                         "crl_distribution_points=0",
                                         "intermediate_bytes=0",
                                         "trust_store=file",
-                                        "reload_every=0"};
+                                        "reload_every=0",
+                                        "server_names=1"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
         char key[64];
         size_t length = strlen(line);

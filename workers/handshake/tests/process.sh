@@ -5,7 +5,7 @@ set -u
 worker=$1
 failed=0
 setup='setup id=a protocol=TLSv1.2 key_exchange=RSA cipher=AES-128-GCM group=- rsa_bits=2048 curve=- key=k certificate=c dh_parameters=-'
-setup="$setup ocsp_response=- chain_length=1 client_authentication=no resumption=none early_data_bytes=0 anti_replay=no hello_retry=no fips=no threads=1 verification=no trust_anchors_file=- trust_anchors=1 tickets=none transfer_bytes=0 context=shared roles=both certificate_names=1 certificate_policies=0 crl_distribution_points=0 intermediate_bytes=0 trust_store=file reload_every=0"
+setup="$setup ocsp_response=- chain_length=1 client_authentication=no resumption=none early_data_bytes=0 anti_replay=no hello_retry=no fips=no threads=1 verification=no trust_anchors_file=- trust_anchors=1 tickets=none transfer_bytes=0 context=shared roles=both certificate_names=1 certificate_policies=0 crl_distribution_points=0 intermediate_bytes=0 trust_store=file reload_every=0 server_names=1"
 run='run id=a min_handshakes=3 min_ns=0 max_handshakes=3 split=yes'
 
 # says SENTENCE EXPECTED-EXIT EXPECTED-LAST-TYPE INPUT WORKER-ARGUMENTS...

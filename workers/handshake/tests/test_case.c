@@ -28,6 +28,7 @@ static struct tls_case a_case(const char *words) {
                                         "intermediate_bytes=0",
                                         "trust_store=file",
                                         "reload_every=0",
+                                        "server_names=1",
                                         "dh_parameters=-",
                                         "cipher=AES-128-GCM"};
     char line[2048], reason[REASON_MAX];
@@ -207,6 +208,9 @@ static void settings(void) {
     refused(FAULT_ERROR, ECDHE_1_3 "context=thread", "context=thread needs threads");
     refused(FAULT_ERROR, ECDHE_1_3 "reload_every=2 threads=2",
             "reload_every takes neither resumption nor threads nor context nor a single role");
+    refused(FAULT_ERROR, ECDHE_1_3 "server_names=2 resumption=psk",
+            "server_names takes neither resumption nor threads nor context nor a single role");
+    refused(FAULT_ERROR, ECDHE_1_3 "server_names=2 reload_every=2", "reload_every takes one of server_names");
     refused(FAULT_ERROR, ECDHE_1_3 "context=library", "context=library needs threads");
     refused(FAULT_ERROR, ECDHE_1_3 "context=pool threads=3", "context=pool needs at least 4 threads");
     refused(FAULT_ERROR, ECDHE_1_3 "transfer_bytes=1 resumption=psk-dhe early_data_bytes=9 anti_replay=yes",

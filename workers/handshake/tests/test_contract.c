@@ -232,6 +232,100 @@ static void hybrid_after_a_retry(void) {
     }
 }
 
+/* --- Servers with several names. --- */
+
+static bool ready_with_names(struct prepared *p, const char *protocol, unsigned names) {
+    struct row row = {protocol, "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", ""};
+    struct tls_case c = case_of(&row);
+    struct negotiated seen = {0};
+    struct fault fault;
+    c.server_names = names;
+    return ready(p, &c, &seen, &fault) || (CHECK(fault.kind == FAULT_UNSUPPORTED), false);
+}
+
+static const char *const both_protocols[] = {"TLSv1.2", "TLSv1.3"};
+
+static void asks_for_each_name(void) {
+    enum { NAMES = 10 };
+    for (size_t i = 0; i < 2; i++) {
+        bool asked[NAMES] = {false};
+        struct spans spans = {0};
+        struct negotiated seen = {0};
+        struct fault fault = {0};
+        struct prepared p;
+        if (!ready_with_names(&p, both_protocols[i], NAMES))
+            continue;
+        for (int connection = 0; connection < NAMES; connection++) {
+            unsigned number = NAMES;
+            CHECK(pair_connection(p.pairs[0], &p.wanted, false, &spans, &seen, &fault));
+            CHECK(seen.server_name != NULL && sscanf(seen.server_name, "name-%u.", &number) == 1 &&
+                  number < NAMES && !asked[number]);
+            asked[number % NAMES] = true;
+        }
+        release(&p);
+    }
+}
+
+static bool ask_another(struct side *client, const char *name, struct fault *fault) {
+    (void)name;
+    return linked_backend.ask(client, "name-00000." VERIFIED_HOST, fault);
+}
+
+static bool ask_unknown(struct side *client, const char *name, struct fault *fault) {
+    (void)name;
+    return linked_backend.ask(client, "name-00010." VERIFIED_HOST, fault);
+}
+
+static void refuses_asked(const char *protocol, bool (*ask)(struct side *, const char *, struct fault *),
+                          enum fault_kind kind, const char *reason) {
+    struct spans spans = {0};
+    struct fault fault = {0};
+    struct prepared p;
+    if (!ready_with_names(&p, protocol, 10))
+        return;
+    struct backend backend = linked_backend;
+    backend.ask = ask;
+    p.pairs[0]->backend = &backend;
+    CHECK(!pair_connection(p.pairs[0], &p.wanted, false, &spans, NULL, &fault));
+    CHECK(fault.kind == kind);
+    if (reason != NULL)
+        CHECK_TEXT(fault.reason, reason);
+    release(&p);
+}
+
+/* The bytes and what the pair wanted are those of another name; the server's library says whose it took. */
+static void refuses_served(const char *protocol) {
+    static const char other[] = "name-00009." VERIFIED_HOST;
+    struct spans spans = {0};
+    struct fault fault = {0};
+    struct client_hello hello;
+    struct prepared p;
+    if (!ready_with_names(&p, protocol, 10))
+        return;
+    struct pair *pair = p.pairs[0];
+    struct wire *wire = &pair->wires[ROLE_CLIENT];
+    CHECK(pair_open(pair, false, false, &spans, &fault) && pair_turns(pair, false, &spans, &fault));
+    CHECK(pair_prove(pair, &p.wanted, NULL, &fault));
+    CHECK(wire_client_hello(wire, &hello) && hello.server_name.length == strlen(other));
+    memcpy(wire->head + (hello.server_name.bytes - wire->head), other, strlen(other));
+    strcpy(pair->asked, other);
+    CHECK(!pair_prove(pair, &p.wanted, NULL, &fault));
+    CHECK(fault.kind == FAULT_MISMATCH);
+    CHECK_TEXT(fault.reason, "server_name: wanted name-00009.kexbench.invalid, the server took the "
+                             "configuration of name-00005.kexbench.invalid");
+    pair_close(pair, false, &spans);
+    release(&p);
+}
+
+static void refuses_other_names(void) {
+    for (size_t i = 0; i < 2; i++) {
+        refuses_asked(both_protocols[i], ask_another, FAULT_MISMATCH,
+                      "server_name: wanted name-00005.kexbench.invalid, the ClientHello has another");
+        refuses_asked(both_protocols[i], ask_unknown, FAULT_ERROR, NULL);
+        refuses_served(both_protocols[i]);
+    }
+}
+
 static void dropped_pairs(void) {
     struct tls_case c = case_of(&rows[20]);
     struct negotiated seen = {0};
@@ -532,6 +626,9 @@ int main(int argc, char **argv) {
     sentence("where libraries do unlike work, their numbers of it are told", differences_are_told);
     if (is_boring() || is_linked("s2n") || is_linked("wolfssl"))
         sentence("a hybrid that the server has to ask for is the client's only share", hybrid_after_a_retry);
+    sentence("connections ask for each of a server's names once before they begin anew", asks_for_each_name);
+    sentence("a name that was not to be asked for, or a server that took another, is refused",
+             refuses_other_names);
     sentence("a pair can be dropped after any turn and the next one works", dropped_pairs);
     sentence("a case can be set up again and again, after a refusal too", set_up_again);
     sentence("records and round trips are those of the standard", examines);

@@ -65,7 +65,7 @@ static void ready(void) {
         "resumption=none early_data_bytes=0 anti_replay=no hello_retry=no fips=no threads=1 verification=no "
         "trust_anchors_file=- trust_anchors=1 tickets=none transfer_bytes=0 context=shared roles=both "
         "certificate_names=1 certificate_policies=0 crl_distribution_points=0 intermediate_bytes=0 "
-        "trust_store=file reload_every=0";
+        "trust_store=file reload_every=0 server_names=1";
     char reason[REASON_MAX] = "";
     struct request request;
     CHECK(request_parse(SETUP, strlen(SETUP), &request, reason));

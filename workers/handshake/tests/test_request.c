@@ -11,7 +11,7 @@ static const char SETUP[] =
     "threads=2 "
     "verification=no trust_anchors_file=- trust_anchors=1 tickets=none transfer_bytes=0 context=shared "
     "roles=both certificate_names=100 certificate_policies=2 crl_distribution_points=3 "
-    "intermediate_bytes=1500 trust_store=folder reload_every=100";
+    "intermediate_bytes=1500 trust_store=folder reload_every=100 server_names=500";
 static const char RUN[] = "run id=a min_handshakes=3 min_ns=5000000 max_handshakes=1000 split=yes";
 
 static const char LOAD[] =
@@ -66,7 +66,8 @@ static void good_setup(void) {
     CHECK(c->client_authentication && !c->anti_replay && !c->hello_retry && !c->fips);
     CHECK(c->resumption == RESUME_TICKET && c->roles == ROLES_BOTH);
     CHECK(c->certificate_names == 100 && c->certificate_policies == 2 && c->crl_distribution_points == 3 &&
-          c->intermediate_bytes == 1500 && c->trust_store == TRUST_FOLDER && c->reload_every == 100);
+          c->intermediate_bytes == 1500 && c->trust_store == TRUST_FOLDER && c->reload_every == 100 &&
+          c->server_names == 500);
 }
 
 static void any_order(void) {
@@ -254,7 +255,8 @@ static void missing_key(void) {
                                              "crl_distribution_points",
                                              "intermediate_bytes",
                                              "trust_store",
-                                             "reload_every"};
+                                             "reload_every",
+                                             "server_names"};
     static const char *const run_keys[] = {"id", "min_handshakes", "min_ns", "max_handshakes", "split"};
     static const char *const keys_of_load[] = {
         "id",          "address",         "port",   "path",       "response_bytes", "requests",
@@ -335,6 +337,8 @@ static void numbers_out_of_range(void) {
     refuses(with(SETUP, "intermediate_bytes", "intermediate_bytes=8193"), "expected 0 to 8192");
     CHECK(parse(with(SETUP, "trust_anchors", "trust_anchors=0")));
     refuses(with(SETUP, "trust_anchors", "trust_anchors=1001"), "expected 0 to 1000");
+    refuses(with(SETUP, "server_names", "server_names=0"), "expected 1 to 10000");
+    refuses(with(SETUP, "server_names", "server_names=10001"), "expected 1 to 10000");
     refuses(with(SETUP, "trust_store", "trust_store=folders"), "expected file, folder or p11-kit");
     CHECK(parse("start processes=1000 id=b") && request.verb == VERB_START && request.processes == 1000);
     refuses("start id=a processes=0", "expected 1 to 1000");
