@@ -103,9 +103,9 @@ def _in_turns(setting: Setting, reference: str, program: Path, processes: int) -
         for worker in (timed, counting):
             expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
         request = start_request(case, TURN)
-        counted = expect(StartedProcesses, counting.ask(request, start_timeout_s(TURN)))
+        counted = expect(StartedProcesses, counting.ask(request, start_timeout_s(case, TURN)))
         for _ in range(processes // TURN):
-            record = expect(StartedProcesses, timed.ask(request, start_timeout_s(TURN)))
+            record = expect(StartedProcesses, timed.ask(request, start_timeout_s(case, TURN)))
             for sample in start_samples(reference, record, counted):
                 ours[sample.metric] += sample.values
             for values in plain_start(setting, reference, program, TURN):

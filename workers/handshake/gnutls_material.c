@@ -351,8 +351,10 @@ bool gnutls_load_role(struct context *c, struct configuration *out, enum role ro
     bool shows = !case_has_psk(t) && (role == ROLE_SERVER || t->client_authentication);
     step_begin(STEP_KEYS);
     bool good = !shows || load_pair_of(c, out->credentials, fault);
-    step_begin(STEP_TRUST);
-    good = good && (!case_verifies(t, role == ROLE_CLIENT) || use_trust_anchors(c, out->credentials, fault));
+    bool verifies = case_verifies(t, role == ROLE_CLIENT);
+    if (verifies || role == ROLE_CLIENT)
+        step_begin(STEP_TRUST);
+    good = good && (!verifies || use_trust_anchors(c, out->credentials, fault));
     step_begin(STEP_CONTEXT);
     if (!good || role == ROLE_CLIENT)
         return good;

@@ -287,8 +287,10 @@ bool openssl_load_role(struct context *c, SSL_CTX *ctx, enum role role, struct f
     step_begin(STEP_KEYS);
     bool good = (!has_certificate(c, role) || (use_certificates(c, ctx, fault) && use_key(c, ctx, fault))) &&
                 (role == ROLE_CLIENT || !dh || use_dh(c, ctx, fault));
-    step_begin(STEP_TRUST);
-    good = good && (!case_verifies(t, role == ROLE_CLIENT) || use_trust_anchors(c, ctx, fault));
+    bool verifies = case_verifies(t, role == ROLE_CLIENT);
+    if (verifies || role == ROLE_CLIENT)
+        step_begin(STEP_TRUST);
+    good = good && (!verifies || use_trust_anchors(c, ctx, fault));
     step_begin(STEP_CONTEXT);
     return good;
 }

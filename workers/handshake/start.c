@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS_MAX = 64, TEXT_MAX = 32 * 1024, LONGEST_START_S = 30, DIGITS_MAX = 20 };
+enum { WORDS_MAX = 64, TEXT_MAX = 32 * 1024, LONGEST_START_S = 30, NAMES_A_SECOND = 50, DIGITS_MAX = 20 };
 static const uint64_t SECOND_NS = 1000000000;
 static const char self[] = "/proc/self/exe";
 
@@ -23,6 +23,7 @@ struct command {
     char text[TEXT_MAX + 1];
     char before[2 * DIGITS_MAX + 2]; /* the clocks before execve */
     char *words[WORDS_MAX + 3];
+    unsigned longest_s; /* that a process may take */
 };
 
 static bool read_command(struct command *command, struct fault *fault) {
@@ -76,8 +77,8 @@ __attribute__((noinline)) static pid_t start_one(struct command *command, const 
 }
 
 /* False: nothing, or not all of it, came in time. */
-static bool read_started(int from, struct started *out) {
-    uint64_t deadline_ns = real_clock.wall_ns() + LONGEST_START_S * SECOND_NS, now_ns;
+static bool read_started(int from, unsigned longest_s, struct started *out) {
+    uint64_t deadline_ns = real_clock.wall_ns() + longest_s * SECOND_NS, now_ns;
     size_t have = 0;
     while (have < sizeof *out && (now_ns = real_clock.wall_ns()) < deadline_ns) {
         struct pollfd ready = {.fd = from, .events = POLLIN};
@@ -94,7 +95,8 @@ static bool read_started(int from, struct started *out) {
     return have == sizeof *out;
 }
 
-static bool ended_well(pid_t process, bool reported, struct started *out, struct fault *fault) {
+static bool ended_well(pid_t process, bool reported, unsigned longest_s, struct started *out,
+                       struct fault *fault) {
     int status = 0;
     if (!reported)
         kill(process, SIGKILL); /* it may have ended by itself, and is a zombie then */
@@ -109,8 +111,8 @@ static bool ended_well(pid_t process, bool reported, struct started *out, struct
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         return fault_set(fault, FAULT_ERROR, "a process that starts was ended by signal %d",
                          WTERMSIG(status));
-    return fault_set(fault, FAULT_ERROR, "a process did not start: it ended with status %d, or took %d s",
-                     WIFEXITED(status) ? WEXITSTATUS(status) : -1, LONGEST_START_S);
+    return fault_set(fault, FAULT_ERROR, "a process did not start: it ended with status %d, or took %u s",
+                     WIFEXITED(status) ? WEXITSTATUS(status) : -1, longest_s);
 }
 
 static void close_both(const int ends[2]) {
@@ -132,7 +134,8 @@ static bool start_with(struct command *command, const char *setup_line, int in[2
         return fault_set(fault, FAULT_ERROR, "no process could be made");
     close(out[1]);
     out[1] = -1;
-    return ended_well(process, read_started(out[0], started), started, fault);
+    bool reported = read_started(out[0], command->longest_s, started);
+    return ended_well(process, reported, command->longest_s, started, fault);
 }
 
 static bool check(const struct prepared *p, struct fault *fault) {
@@ -153,6 +156,7 @@ bool start_processes(const struct prepared *p, const char *setup_line, uint64_t 
         return false;
     if ((out->each = calloc(processes, sizeof *out->each)) == NULL)
         return fault_set(fault, FAULT_ERROR, "out of memory");
+    command.longest_s = LONGEST_START_S + p->tls_case.server_names / NAMES_A_SECOND;
     bool good = true;
     while (good && out->processes < processes) {
         int in[2] = {-1, -1}, from[2] = {-1, -1};

@@ -98,6 +98,7 @@ VARIATIONS: dict[str, list[Any]] = {
     "path": ["-", "continent", "50ms-loss-1-window-30"],
     "trust_store": list(TrustStore),
     "reload_every": [0, 100],
+    "server_names": [1, 100],
 }
 """Values of the later dimensions, the default first."""
 

@@ -69,6 +69,7 @@ VARIED: dict[str, tuple[str, list[Any]]] = {
     "path": ("path", ["-", "continent", "50ms-loss-1"]),
     "trustStore": ("trust_store", list(TrustStore)),
     "reloadEvery": ("reload_every", [0, 100]),
+    "serverNames": ("server_names", [1, 100]),
 }
 """The later dimensions: their names in a spec and in a case, and values with the default first."""
 EXCHANGES = [exchange for exchange in KeyExchange if exchange.key in ("RSA", "RSA-PSS", "ECDSA", "Ed25519")]

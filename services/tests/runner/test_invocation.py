@@ -297,7 +297,7 @@ def test_the_setup_request_names_every_dimension_of_the_case(make_job_input: Mak
         "resumption=none early_data_bytes=0 anti_replay=no hello_retry=no fips=no threads=1 verification=no "
         "trust_anchors=1 tickets=none transfer_bytes=0 context=shared certificate_names=1 "
         "certificate_policies=0 crl_distribution_points=0 intermediate_bytes=0 trust_store=file "
-        "reload_every=0 roles=both "
+        "reload_every=0 server_names=1 roles=both "
         "key=key.pem certificate=certificate.pem dh_parameters=- ocsp_response=- trust_anchors_file=-"
     )
 

@@ -41,7 +41,7 @@ from kexbench.domain.strength import has_post_quantum_authentication, has_post_q
 __all__ = ["NOTHING", "Case", "Cipher", "CpuFeatures", "KeyExchange", "Protocol", "Resumption", "impossible"]
 
 CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX = 10, 16_384, 256
-RELOAD_MAX = 1_000_000
+RELOAD_MAX, SERVER_NAMES_MAX = 1_000_000, 10_000
 TRUST_ANCHORS_MAX, TRANSFER_MAX, CONCURRENCY_MAX, REQUESTS_MAX = 1000, 2**24, 32, 1000
 PUNCTURES_MAX, FALSE_POSITIVE_BITS_MAX = 100_000, 32
 NAMES_MAX, EXTENSION_ENTRIES_MAX, INTERMEDIATE_MAX = 1000, 50, 8192
@@ -391,6 +391,18 @@ class Case(Frozen):
         le=RELOAD_MAX,
         description="connections after which the server's certificate and key are loaded into a new context that "
         "replaces the one in use, among the objects; 0 for never",
+    )
+    server_names: Annotated[
+        int,
+        Dimension(
+            "server names", "names-{}", "{:,} server names", "servers with many names", rank=30, kind="connection"
+        ),
+    ] = Field(
+        1,
+        ge=1,
+        le=SERVER_NAMES_MAX,
+        description="names of the server, each with a context, key and chain of its own, chosen by the name that the "
+        "client asks for; with 1 the client names no server",
     )
 
     @model_validator(mode="after")

@@ -105,7 +105,8 @@ def _psk(case: Case) -> Rules:
             or case.chain_length > 1
             or case.certificate_names > 1
             or case.certificate_policies > 0
-            or case.crl_distribution_points > 0,
+            or case.crl_distribution_points > 0
+            or case.server_names > 1,
             "an external pre-shared key stands in place of certificates (RFC 4279, section 2; RFC 8446, section 2.2)",
         ),
         (case.server is not Server.NONE, f"{case.server} is measured with certificates"),
@@ -141,6 +142,7 @@ def _bfe(case: Case) -> Rules:
             or case.resumed_percent != EVERY_CONNECTION
             or case.trust_store is not TrustStore.FILE
             or case.reload_every > 0
+            or case.server_names > 1
             or any((case.client_authentication, case.anti_replay, case.hello_retry, case.fips, case.verification))
             or any((case.ocsp_bytes, case.transfer_bytes, case.ecdsa_percent))
             or any((case.certificate_policies, case.crl_distribution_points, case.intermediate_bytes))
@@ -205,6 +207,16 @@ def _connection(case: Case) -> Rules:
             case.reload_every > 0 and (peer or case.server is not Server.NONE or case.path != NOTHING),
             "a certificate is reloaded only in memory, where one worker plays both sides",
         ),
+        (case.server_names > 1 and resumed, "several server names need full handshakes"),
+        (
+            case.server_names > 1 and (case.threads > 1 or case.context is not ContextUse.SHARED),
+            "several server names need one thread and a shared context",
+        ),
+        (
+            case.server_names > 1 and (peer or case.server is not Server.NONE or case.path != NOTHING),
+            "a server has several names only in memory, where one worker plays both sides",
+        ),
+        (case.server_names > 1 and case.reload_every > 0, "a certificate is reloaded where the server has one name"),
         (case.trust_store is not TrustStore.FILE and not case.verification, "a trust store needs verification"),
         (
             case.trust_store is not TrustStore.FILE and case.server is not Server.NONE,

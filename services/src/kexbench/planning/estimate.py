@@ -16,7 +16,9 @@ from kexbench.domain.plans import (
 )
 
 INVOCATION_OVERHEAD_S = 0.05
-"""Seconds for the start, set-up and probe handshake of one worker."""
+"""Seconds for the start, set-up and probe handshake of one worker, if its server has one name."""
+SERVER_NAME_S = 0.001
+"""For the context of each further name."""
 OVERLOOKED_S = 1.0
 """An untimed pass of this length is not estimated. With it, plans of earlier releases would have another id."""
 COUNTED_RUNS = 2 * len(parts_of(Instrument.INSTRUCTIONS))
@@ -54,11 +56,12 @@ def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     """Seconds of measuring all invocations of a case on one node."""
     handshake_s = handshake_seconds(case)
     if measure.instrument.counts and measure.instrument is not Instrument.INSTRUCTIONS:
-        return (INVOCATION_OVERHEAD_S + PROFILED_HANDSHAKES * handshake_s) * subjects * measure.invocations
+        return (_worker_seconds(case) + PROFILED_HANDSHAKES * handshake_s) * subjects * measure.invocations
     starts = measure.starts if case.has_start else 0
     if measure.instrument is Instrument.INSTRUCTIONS:
         counted_start_s = (COUNTING_OVERHEAD_S + COUNTED_START * _start_seconds(case)) if starts else 0.0
-        counted_s = COUNTED_RUNS * (COUNTING_OVERHEAD_S + COUNTED_HANDSHAKES * handshake_s)
+        counted_set_up_s = COUNTING_OVERHEAD_S + COUNTED_START * _names_seconds(case)
+        counted_s = COUNTED_RUNS * (counted_set_up_s + COUNTED_HANDSHAKES * handshake_s)
         return (counted_s + counted_start_s) * subjects * measure.invocations
     at_its_end = case.concurrency if case.has_server else 1
     if case.ecdsa_case:  # a batch has as many connections of the rarer kind as are under way at once
@@ -69,12 +72,13 @@ def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
         (max(batch_ns / 1e9, least_s) + ends_s) * turns for batch_ns in (measure.batch_ns_of(case), measure.batch_ns)
     )
     workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
-    invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
+    invocation_s = _worker_seconds(case) * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
     if case.ages:
         invocation_s += (measure.age + min(measure.age, HEAP_AGED)) * handshake_s
+        invocation_s += 2 * _names_seconds(case) if measure.age else 0.0
     invocation_s += _path_seconds(case, handshake_s, measure.connections)
     # Two workers start processes, one of them so many, the other a few that count the heap.
-    invocation_s += (2 * INVOCATION_OVERHEAD_S + (starts + HEAP_STARTS) * _start_seconds(case)) if starts else 0.0
+    invocation_s += (2 * _worker_seconds(case) + (starts + HEAP_STARTS) * _start_seconds(case)) if starts else 0.0
     # The untimed pass of each job is made twice, because a second worker counts the heap.
     examined_s = 2 * examined_handshakes(1e9 * handshake_s) * handshake_s
     passes = min(measure.jobs, measure.invocations) if workers == 1 and examined_s > OVERLOOKED_S else 0
@@ -90,10 +94,20 @@ def _path_seconds(case: Case, handshake_s: float, connections: int) -> float:
     return (connections * apart_ns + _ROUND_TRIPS * path.round_trip_ns) / 1e9
 
 
+def _names_seconds(case: Case) -> float:
+    """Of the contexts of a server's further names."""
+    return SERVER_NAME_S * (case.server_names - 1)
+
+
+def _worker_seconds(case: Case) -> float:
+    """Of a worker before its first batch."""
+    return INVOCATION_OVERHEAD_S + _names_seconds(case)
+
+
 def _start_seconds(case: Case) -> float:
     """CPU seconds of a process's start: a guess for all libraries."""
     anchors = 0.0002 * case.trust_anchors * (1 + case.client_authentication) if case.verification else 0.0
-    return 0.01 + anchors + 0.03 * case.fips + handshake_seconds(case)
+    return 0.01 + anchors + 0.03 * case.fips + _names_seconds(case) + handshake_seconds(case)
 
 
 def handshake_seconds(case: Case) -> float:

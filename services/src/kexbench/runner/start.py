@@ -4,11 +4,18 @@ from kexbench.domain.cases import Case
 from kexbench.domain.metrics import STARTED, Metric
 from kexbench.domain.plans import HEAP_STARTS
 from kexbench.domain.samples import Sample
-from kexbench.runner.participant import Setting, expect, setup_request, setup_timeout_s, worker_faults
+from kexbench.runner.participant import (
+    SECONDS_PER_SERVER_NAME,
+    Setting,
+    expect,
+    setup_request,
+    setup_timeout_s,
+    worker_faults,
+)
 from kexbench.runner.records import Ready, StartedProcesses
 
 LONGEST_START_S = 30.0
-"""The worker's own limit of a process's start (LONGEST_START_S in workers/handshake/start.c)."""
+"""The worker's own limit of a process's start, to which each server name adds (workers/handshake/start.c)."""
 _ENOUGH_S, _MARGIN_S = 5 * LONGEST_START_S, 15.0
 
 
@@ -17,9 +24,9 @@ def start_request(case: Case, processes: int) -> str:
     return f"start id={case.case_id} processes={processes}"
 
 
-def start_timeout_s(processes: int) -> float:
+def start_timeout_s(case: Case, processes: int) -> float:
     """The time within which a worker answers. Not all processes may take as long as one may."""
-    return _ENOUGH_S + processes + _MARGIN_S
+    return _ENOUGH_S + processes * (1 + SECONDS_PER_SERVER_NAME * (case.server_names - 1)) + _MARGIN_S
 
 
 def start_processes(setting: Setting, reference: str) -> list[Sample]:
@@ -35,7 +42,7 @@ def _started(setting: Setting, reference: str, processes: int, *, count_heap: bo
     case = setting.case
     with setting.launch(reference, count_heap=count_heap) as worker, worker_faults():
         expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
-        return expect(StartedProcesses, worker.ask(start_request(case, processes), start_timeout_s(processes)))
+        return expect(StartedProcesses, worker.ask(start_request(case, processes), start_timeout_s(case, processes)))
 
 
 def start_samples(reference: str, timed: StartedProcesses, counted: StartedProcesses) -> list[Sample]:
