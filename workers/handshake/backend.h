@@ -26,6 +26,7 @@ struct traits {
     bool own_heap;         /* its memory is not malloc's, so nobody can count its allocations */
     bool own_threads;      /* which take the CPU from the turns: only a clock of CPU time is right */
     bool library_contexts; /* a process may have several of the library itself, as CONTEXT_LIBRARY asks for */
+    bool session_cache;    /* a server keeps sessions itself, as TICKETS_CACHED asks for */
     bool early_tickets;    /* its TLS 1.3 servers send tickets before the client's Finished, where no record
                             * tells them apart: what its sides tell is all there is */
 };

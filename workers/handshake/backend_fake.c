@@ -508,7 +508,7 @@ static void teardown(struct context *context) {
     free(context);
 }
 
-static const struct traits traits = {.library_contexts = true};
+static const struct traits traits = {.library_contexts = true, .session_cache = true};
 
 const struct backend linked_backend = {
     .library = "fake",

@@ -235,7 +235,8 @@ static bool keep(struct side *client, struct fault *fault) {
     return openssl_configure_resumption(c, fault);
 }
 
-static const struct traits traits = {.library_contexts = OPENSSL_HAS_PROVIDERS};
+static const struct traits traits = {.library_contexts = OPENSSL_HAS_PROVIDERS,
+                                     .session_cache = COMPAT_TELLS_CACHED};
 
 const struct backend linked_backend = {
     .library = COMPAT_LIBRARY,

@@ -26,6 +26,8 @@ static inline EVP_PKEY *X509_get0_pubkey(X509 *certificate) {
 #define COMPAT_PACKS_TICKETS true
 #define COMPAT_ALWAYS_EXCHANGES true
 #define COMPAT_TELLS_OWN_SIGNATURE false
+#define COMPAT_TELLS_CACHED false
+#define COMPAT_IS_CACHED(ssl, id, length) ((void)(ssl), (void)(id), (void)(length), 0)
 #define COMPAT_PSK_KE 0
 #define COMPAT_PREFER_NO_DHE_KEX 0
 #define COMPAT_NO_ANTI_REPLAY 0 /* there is none */

@@ -165,7 +165,7 @@ static bool check_connection(const struct tls_case *c, struct fault *fault) {
     if (resumed && (c->verification || c->tickets != TICKETS_NONE || c->context != CONTEXT_SHARED))
         return fault_set(fault, FAULT_ERROR,
                          "a resumption takes neither verification nor tickets nor context");
-    if (c->tickets == TICKETS_DEFAULT && c->protocol == PROTOCOL_DEFAULT)
+    if (c->tickets != TICKETS_NONE && c->protocol == PROTOCOL_DEFAULT)
         return fault_set(fault, FAULT_ERROR,
                          "default settings take no tickets: they are the library's already");
     if (c->anti_replay && c->transfer_bytes != 0)
@@ -239,6 +239,8 @@ static bool check_tls_1_2(const struct tls_case *c, struct fault *fault) {
 }
 
 static bool check_tls_1_3(const struct tls_case *c, struct fault *fault) {
+    if (c->tickets == TICKETS_CACHED)
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 has no session ids for tickets=cached");
     if (c->method == METHOD_RSA)
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 has no RSA key exchange");
     if (is_cbc(c->cipher))

@@ -76,7 +76,8 @@ enum group {
     GROUP_CUSTOM_DH
 };
 enum resumption { RESUME_NONE, RESUME_SESSION_ID, RESUME_TICKET, RESUME_PSK, RESUME_PSK_DHE };
-enum tickets { TICKETS_NONE, TICKETS_DEFAULT }; /* of cases without resumption */
+/* Of cases without resumption. CACHED: no tickets, but each session stays in the server's cache. */
+enum tickets { TICKETS_NONE, TICKETS_DEFAULT, TICKETS_CACHED };
 enum sharing { CONTEXT_SHARED, CONTEXT_THREAD, CONTEXT_CONNECTION, CONTEXT_POOL, CONTEXT_LIBRARY };
 enum { RELOAD_MAX = 1000000, SERVER_NAMES_MAX = 10000 };
 enum { POOL_THREADS = 4 }; /* that share a context of a pool; a case with a pool has at least as many */

@@ -34,7 +34,8 @@ static const char *const resumptions[] = {[RESUME_NONE] = "none",
                                           [RESUME_TICKET] = "ticket",
                                           [RESUME_PSK] = "psk",
                                           [RESUME_PSK_DHE] = "psk-dhe"};
-static const char *const ticket_words[] = {[TICKETS_NONE] = "none", [TICKETS_DEFAULT] = "default"};
+static const char *const ticket_words[] = {
+    [TICKETS_NONE] = "none", [TICKETS_DEFAULT] = "default", [TICKETS_CACHED] = "cached"};
 static const char *const sharings[] = {[CONTEXT_SHARED] = "shared",
                                        [CONTEXT_THREAD] = "thread",
                                        [CONTEXT_CONNECTION] = "connection",

@@ -51,6 +51,9 @@
 /* Whether each TLS 1.3 resumption has a key exchange, so that the group is always this handshake's. */
 #define COMPAT_ALWAYS_EXCHANGES false
 #define COMPAT_TELLS_OWN_SIGNATURE true
+/* Whether the library says that a session is in a server's cache. */
+#define COMPAT_TELLS_CACHED true
+#define COMPAT_IS_CACHED SSL_has_matching_session_id
 #define COMPAT_PSK_KE (SSL_OP_ALLOW_NO_DHE_KEX | COMPAT_PREFER_NO_DHE_KEX)
 #define COMPAT_NO_ANTI_REPLAY SSL_OP_NO_ANTI_REPLAY
 #define COMPAT_NO_COMMON_SIGNATURE SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM

@@ -79,7 +79,7 @@ static bool force(SSL_CTX *ctx, const struct tls_case *c, enum role role, struct
 
 static bool set_resumption(SSL_CTX *ctx, const struct tls_case *c, enum role role, struct fault *fault) {
     static const unsigned char name[] = "kexbench";
-    bool cached = c->resumption == RESUME_SESSION_ID || c->anti_replay;
+    bool cached = c->resumption == RESUME_SESSION_ID || c->anti_replay || c->tickets == TICKETS_CACHED;
     bool tls_1_3_tickets = c->resumption == RESUME_PSK || c->resumption == RESUME_PSK_DHE;
     SSL_CTX_set_session_cache_mode(ctx, cached && role == ROLE_SERVER ? SSL_SESS_CACHE_SERVER
                                                                       : SSL_SESS_CACHE_OFF);

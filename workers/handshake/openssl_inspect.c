@@ -200,10 +200,20 @@ static bool client_saw(struct side *side, X509 *shown, struct negotiated *out, s
     return verified_length(side, &out->verified_length, fault) && client_saw_response(side, out, fault);
 }
 
+/* A session without an id is in no cache. */
+static bool is_cached(SSL *ssl) {
+    unsigned length = 0;
+    const unsigned char *id = SSL_SESSION_get_id(SSL_get_session(ssl), &length);
+    return length > 0 && COMPAT_IS_CACHED(ssl, id, length) == 1;
+}
+
 static bool server_saw(struct side *side, X509 *own, struct negotiated *out, struct fault *fault) {
     X509 *shown = compat_peer_certificate(side->ssl);
     if (own == NULL)
         return openssl_fault(fault, FAULT_ERROR, "the handshake left no certificate");
+    if (side->context->tls_case.tickets == TICKETS_CACHED && !is_cached(side->ssl))
+        return fault_set(fault, FAULT_MISMATCH,
+                         "tickets: wanted cached, the server's cache has not the session");
     key_of(own, out);
     out->client_key = shown == NULL ? "-" : openssl_key_word(X509_get0_pubkey(shown));
     const char *signature =

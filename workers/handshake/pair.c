@@ -183,7 +183,7 @@ bool pair_turns(struct pair *pair, bool timed, struct spans *spans, struct fault
         spans->bytes[role] += pair->sent[role].written;
         spans->records[role] += pair->wires[role].records;
     }
-    return pair->tls_case->tickets == TICKETS_NONE || read_tickets(pair, timed, spans, fault);
+    return pair->tls_case->tickets != TICKETS_DEFAULT || read_tickets(pair, timed, spans, fault);
 }
 
 /* --- Application data, from the server to the client, and the end of the connection. --- */

@@ -20,6 +20,9 @@ static bool make_contexts(struct prepared *p, const char *material, struct fault
     bool has_library_contexts = p->backend->traits != NULL && p->backend->traits->library_contexts;
     if (p->tls_case.context == CONTEXT_LIBRARY && !has_library_contexts)
         return fault_set(fault, FAULT_UNSUPPORTED, "this library has no library contexts");
+    bool has_cache = p->backend->traits != NULL && p->backend->traits->session_cache;
+    if (p->tls_case.tickets == TICKETS_CACHED && !has_cache)
+        return fault_set(fault, FAULT_UNSUPPORTED, "this library's backend has no cache that keeps sessions");
     if (p->tls_case.reload_every != 0 && p->backend->reload == NULL)
         return fault_set(fault, FAULT_UNSUPPORTED, "this library's backend reloads no certificate");
     if (p->tls_case.server_names > 1 && p->backend->ask == NULL)

@@ -172,7 +172,7 @@ static const struct key setup_keys[] = {
     {"verification", store_verification, YES_NO},
     {"trust_anchors_file", store_trust_anchors_file, FILE_NAME},
     {"trust_anchors", store_trust_anchors, "0 to 1000"},
-    {"tickets", store_tickets, "none or default"},
+    {"tickets", store_tickets, "none, default or cached"},
     {"transfer_bytes", store_transfer_bytes, "0 to 16777216"},
     {"context", store_context, "shared, thread, connection, pool or library"},
     {"roles", store_roles, "both, client or server"},

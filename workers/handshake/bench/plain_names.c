@@ -204,11 +204,15 @@ int main(int argc, char **argv) {
         SSL_CTX_set_tlsext_servername_callback(server, by_name);
     long heap = live;
     connect_once(clients, server, names, names / 2);
-    double begun = cpu_ns();
-    for (unsigned i = 1; i <= connections; i++)
-        connect_once(clients, server, names,
-                     (names / 2 + (unsigned)(i % names * 2654435761ul % names)) % names);
-    printf("{\"contexts_ns\": %.0f, \"keys_ns\": %.0f, \"connection_ns\": %.0f, \"heap_bytes\": %ld}\n",
-           contexts_ns, keys_ns, (cpu_ns() - begun) / connections, heap);
+    printf("{\"contexts_ns\": %.0f, \"keys_ns\": %.0f, \"heap_bytes\": %ld}\n", contexts_ns, keys_ns, heap);
+    fflush(stdout);
+    for (unsigned long made = 1; getchar() == '\n'; made += connections) {
+        double begun = cpu_ns();
+        for (unsigned i = 0; i < connections; i++)
+            connect_once(clients, server, names,
+                         (unsigned)((names / 2 + (made + i) % names * 2654435761ul) % names));
+        printf("{\"connection_ns\": %.0f}\n", (cpu_ns() - begun) / connections);
+        fflush(stdout);
+    }
     return 0;
 }

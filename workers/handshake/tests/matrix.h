@@ -104,6 +104,7 @@ static const struct row rows[] = {
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", VERIFIED " context=connection"},
     {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "tickets=default"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "tickets=default"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "tickets=cached"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "tickets=default transfer_bytes=4096"},
     {"TLSv1.2", "ECDHE-ECDSA", "CHACHA20-POLY1305", "X25519", 0, "P-256", "transfer_bytes=1000"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-256-GCM", "X25519", 0, "P-256", "transfer_bytes=1048576"},

@@ -205,6 +205,7 @@ static void settings(void) {
             "verification needs one of trust_anchors");
     refused(FAULT_ERROR, ECDHE_1_3 "tickets=default resumption=psk",
             "a resumption takes neither verification nor tickets nor context");
+    refused(FAULT_UNSUPPORTED, ECDHE_1_3 "tickets=cached", "TLS 1.3 has no session ids for tickets=cached");
     refused(FAULT_ERROR, ECDHE_1_3 "context=thread", "context=thread needs threads");
     refused(FAULT_ERROR, ECDHE_1_3 "reload_every=2 threads=2",
             "reload_every takes neither resumption nor threads nor context nor a single role");

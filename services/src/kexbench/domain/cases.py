@@ -65,6 +65,14 @@ _CONTEXTS = {
 _PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 
+def _tickets_label(tickets: Tickets) -> str:
+    return "a session in the server's cache" if tickets is Tickets.CACHED else "the library's tickets"
+
+
+def _tickets_trait(tickets: Tickets) -> str:
+    return "sessions in a cache" if tickets is Tickets.CACHED else "session tickets"
+
+
 def parse_peer(peer: str) -> tuple[str, SubjectRef]:
     """`server:openssl@system` as the peer's role and its subject. Raises ValueError."""
     role, _, reference = peer.partition(":")
@@ -163,8 +171,12 @@ class Case(Frozen):
     )
     tickets: Annotated[
         Tickets,
-        Dimension("tickets", "tickets-{}", "the library's tickets", "session tickets", rank=13, kind="connection"),
-    ] = Field(Tickets.NONE, description="tickets that a full handshake brings: none, or the library's default")
+        Dimension("tickets", "tickets-{}", _tickets_label, _tickets_trait, rank=13, kind="connection"),
+    ] = Field(
+        Tickets.NONE,
+        description="what a full handshake leaves for later ones: none, the library's default of tickets, or a session "
+        "that is cached by the server",
+    )
     transfer_bytes: Annotated[
         int,
         Dimension("transfer", "transfer-{}", "transfer of {:,} bytes", "application data", rank=14, kind="connection"),

@@ -195,10 +195,12 @@ class Resumption(StrEnum):
 
 
 class Tickets(StrEnum):
-    """Session tickets of a full handshake: none, or as many as the library issues by default."""
+    """What a full handshake leaves for later ones: nothing, as many tickets as the library issues by default, or a
+    session in the server's cache."""
 
     NONE = "none"
     DEFAULT = "default"
+    CACHED = "cached"
 
 
 class ContextUse(StrEnum):

@@ -385,6 +385,7 @@ def _tls_1_3(case: Case) -> Rules:
         ),
         (case.group == "secp192r1", "TLS 1.3 has no secp192r1 for key exchange (RFC 8446, section 4.2.7)"),
         (case.curve == "secp192r1", "TLS 1.3 has no secp192r1 for signatures (RFC 8446, section 4.2.3)"),
+        (case.tickets is Tickets.CACHED, "TLS 1.3 has no session ids to cache (RFC 8446, section 4.1.2)"),
         (
             case.resumption in (Resumption.SESSION_ID, Resumption.TICKET),
             "TLS 1.3 resumes by psk or psk-dhe (RFC 8446, section 2.2)",
