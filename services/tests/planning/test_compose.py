@@ -47,7 +47,9 @@ def possible_cases() -> tuple[Case, ...]:
     rare = [
         point
         for point in FIRST_POINTS
-        if point.protocol is Protocol.BFE_0RTT or (point.key_exchange is KeyExchange.RSA and point.rsa_bits == 2048)
+        if point.protocol is Protocol.BFE_0RTT
+        or point.key_exchange.method is Method.PSK
+        or (point.key_exchange is KeyExchange.RSA and point.rsa_bits == 2048)
     ]
     served = [
         point.model_copy(update={"server": Server.NGINX, **changed})

@@ -407,7 +407,12 @@ class Case(Frozen):
     server_names: Annotated[
         int,
         Dimension(
-            "server names", "names-{}", "{:,} server names", "servers with many names", rank=30, kind="connection"
+            "server names",
+            "server-names-{}",
+            "{:,} server names",
+            "servers with many names",
+            rank=30,
+            kind="connection",
         ),
     ] = Field(
         1,
