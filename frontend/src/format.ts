@@ -29,7 +29,10 @@ export function nounOf(metric: Metric): string {
 
 /** In sentences: "CPU time", "server bytes", "handshake p99 time". */
 export function metricWords(metric: Metric): string {
-  const text = metric.replace(/_(ns|ppm)$/, "").replaceAll("_", " ").replace("cpu", "CPU time");
+  const text = metric
+    .replace(/_(ns|ppm)$/, "")
+    .replaceAll("_", " ")
+    .replace("cpu", "CPU time");
   return unitOf(metric) !== "ns" || text.includes("time") ? text : `${text} time`;
 }
 

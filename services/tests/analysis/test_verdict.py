@@ -15,8 +15,8 @@ from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sides import moved_side
 from kexbench.analysis.verdict import ONE_JOB, exact_verdict, judge, verdict_of
 from kexbench.domain.cases import Case
-from kexbench.domain.intervals import Ratio
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.metrics import Exact, Metric
 from kexbench.domain.spreads import spread_of
 from kexbench.domain.upgrades import Side, UpgradeCell
@@ -69,7 +69,9 @@ def varying(draw: np.random.Generator, spreads: tuple[float, float], batches: in
 
 @pytest.mark.parametrize("batches", [10, 20])
 @pytest.mark.parametrize("tails", [3, 1000])
-def test_equal_variation_from_batch_to_batch_is_told_apart_no_more_often_than_stated(batches: int, tails: float) -> None:
+def test_equal_variation_from_batch_to_batch_is_told_apart_no_more_often_than_stated(
+    batches: int, tails: float
+) -> None:
     draw = np.random.default_rng(3)
     cells = [judge([varying(draw, (0.02, 0.02), batches, tails)])[0] for _ in range(600)]
     assert np.mean([cell.q <= 0.05 for cell in cells if cell.q is not None]) < 0.075

@@ -198,7 +198,13 @@ class Metric(StrEnum):
     @property
     def words(self) -> str:
         """In sentences: `CPU time`, `server bytes`, `handshake p99 time over a path`."""
-        text = self.removeprefix("path_").removesuffix("_ns").removesuffix("_ppm").replace("_", " ").replace("cpu", "CPU time")
+        text = (
+            self.removeprefix("path_")
+            .removesuffix("_ns")
+            .removesuffix("_ppm")
+            .replace("_", " ")
+            .replace("cpu", "CPU time")
+        )
         text = text if self.unit != "ns" or "time" in text else f"{text} time"
         return f"{text} over a path" if self.startswith("path_") else text
 
