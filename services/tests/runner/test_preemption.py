@@ -136,7 +136,7 @@ def test_only_undisturbed_batches_of_several_threads_say_how_much_throughput_var
     batches = [a_batch(elapsed_ns=each) for each in elapsed] + [a_batch(elapsed_ns=4000, others_ns=DISTURBING_NS)]
     (sample,) = varied_samples("x", batches)
     assert (sample.subject, sample.metric, sample.level) == ("x", Metric.THROUGHPUT_SPREAD_PPM, None)
-    assert sample.values == (pytest.approx(1e6 * spread_of(elapsed)),)
+    assert sample.values == pytest.approx((1e6 * spread_of(elapsed),))
     assert varied_samples("x", batches[1:]) == [], "four undisturbed batches are too few"
     together = {sample.metric for sample in _samples("x", batches, RSA.model_copy(update={"threads": 2}))}
     assert together - {sample.metric for sample in _samples("x", batches, RSA)} == {Metric.THROUGHPUT_SPREAD_PPM}
