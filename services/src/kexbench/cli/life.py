@@ -108,7 +108,7 @@ def _changes(answer: Life) -> Iterator[str]:
 
 
 def _variations(answer: Life) -> Iterator[str]:
-    """`  FIPS no → yes: 7.2 [7.1, 7.4] → 91.6 [91.2, 92.3] ms, +1172.2% [+1150.1%, +1190.3%], OpenSSL 3.5.9, TLS 1.3 …`"""
+    """`  FIPS no → yes: 7.2 [7.1, 7.4] → 91.6 [91.2, 92.3] ms, +1172.2% [+1150.1%, +1190.3%], OpenSSL 3.5.9, …`"""
     labels = {subject.name: end_of(subject).label for subject in answer.subjects}
     if answer.variations:
         yield "What a start costs more with:"
