@@ -21,6 +21,8 @@ describe("numbers", () => {
     expect(format.headline(2_345_678, "client_instructions")).toBe("2,345,678");
     expect(format.cost(12.5, "server_records")).toBe("12.5");
     expect(format.interval({ low: 12, high: 12.5 }, "server_records")).toBe("[12, 12.5]");
+    expect(format.headline(39_123, "throughput_spread_ppm")).toBe("3.91%");
+    expect(format.interval({ low: 21_000, high: 330_000 }, "throughput_spread_ppm")).toBe("[2.10, 33.0]%");
   });
 
   it("below zero have a minus, not a hyphen", () => {
@@ -32,6 +34,9 @@ describe("numbers", () => {
     expect(format.unitOf("elapsed_ns")).toBe("ns");
     expect(format.unitOf("heap_peak_bytes")).toBe("bytes");
     expect(format.unitOf("server_cache_misses")).toBe("count");
+    expect(format.unitOf("throughput_spread_ppm")).toBe("ppm");
+    expect(format.costTitle("throughput_spread_ppm")).toBe("Throughput spread");
+    expect(format.metricWords("throughput_spread_ppm")).toBe("throughput spread");
     expect(format.costTitle("server_cache_misses")).toBe("Cache misses");
   });
 

@@ -1,9 +1,10 @@
-// How numbers are written. Values come in the metric's unit (ns, bytes or a count) per handshake.
+// How numbers are written. Values come in the metric's unit (ns, bytes, parts of a million or a count) per handshake.
 import type { Estimate, Metric, MetricView, Ratio } from "@/api/generated";
 
 const NS_PER_S = 1e9;
 const NS_PER_MS = 1e6;
 const NS_PER_US = 1e3;
+const PPM_PER_PERCENT = 1e4;
 const MINUS = "\u2212";
 const NO_CHANGE = "0.0%";
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 2 });
@@ -15,6 +16,7 @@ export type Unit = MetricView["unit"];
 
 export function unitOf(metric: Metric): Unit {
   if (metric.endsWith("_ns")) return "ns";
+  if (metric.endsWith("_ppm")) return "ppm";
   return metric.endsWith("_bytes") ? "bytes" : "count";
 }
 
@@ -22,12 +24,15 @@ export function unitOf(metric: Metric): Unit {
 export function nounOf(metric: Metric): string {
   const unit = unitOf(metric);
   if (unit === "ns") return "time";
-  return unit === "bytes" ? "bytes" : metric.replace(/^(client|server)_/, "").replaceAll("_", " ");
+  return unit === "bytes" ? "bytes" : metric.replace(/^(client|server)_|_ppm$/g, "").replaceAll("_", " ");
 }
 
 /** In sentences: "CPU time", "server bytes", "handshake p99 time". */
 export function metricWords(metric: Metric): string {
-  const text = metric.replace(/_ns$/, "").replaceAll("_", " ").replace("cpu", "CPU time");
+  const text = metric
+    .replace(/_(ns|ppm)$/, "")
+    .replaceAll("_", " ")
+    .replace("cpu", "CPU time");
   return unitOf(metric) !== "ns" || text.includes("time") ? text : `${text} time`;
 }
 
@@ -102,6 +107,8 @@ export function cost(value: number, metric: Metric): string {
       return time(value, 4);
     case "bytes":
       return bytes(value);
+    case "ppm":
+      return `${significant(value / PPM_PER_PERCENT)}%`;
     case "count":
       return amount(value);
   }
@@ -120,6 +127,8 @@ export function interval({ low, high }: Pick<Estimate, "low" | "high">, metric: 
       return `[${significant(low / NS_PER_US, 4)}, ${significant(high / NS_PER_US, 4)}] µs`;
     case "bytes":
       return `[${grouped.format(low)}, ${grouped.format(high)}] B`;
+    case "ppm":
+      return `[${significant(low / PPM_PER_PERCENT)}, ${significant(high / PPM_PER_PERCENT)}]%`;
     case "count":
       return `[${amount(low)}, ${amount(high)}]`;
   }

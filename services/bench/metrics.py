@@ -126,7 +126,10 @@ _HARDWARE = (
     Metric.CLIENT_CACHE_MISSES,
     Metric.SERVER_CACHE_MISSES,
 )
-OF_THREADS = "only cases of several threads have it; the section on threads has plain_threads.c beside their rates"
+OF_THREADS = (
+    "only cases of several threads have it; the section on threads has plain_threads.c beside their rates and how much "
+    "these vary"
+)
 OWN_THREADS = (
     "OpenSSL has no threads of its own; Go has, whose own benchmark is beside it in stacks-beside-their-own-programs.md"
 )
@@ -148,6 +151,7 @@ BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((metric for metric in Metric if metric.row.group is MetricGroup.ATOMICS), BY_DEBUGGER),
     **dict.fromkeys((*STARTED, Metric.START_COUNTED_INSTRUCTIONS), OF_A_START),
     Metric.ALONE_NS: OF_THREADS,
+    Metric.THROUGHPUT_SPREAD_PPM: OF_THREADS,
     Metric.BACKGROUND_CPU_NS: OWN_THREADS,
 }
 """The program that each metric is compared with, or why there is none."""

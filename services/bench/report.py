@@ -107,7 +107,9 @@ def threads_table(results: Sequence[Together]) -> str:
             f"{result.loop_rate:,.0f}/s",
             f"{result.worker_rate:,.0f}/s",
             _difference(result.ratio),
-            "–" if result.efficiency is None else f"{result.efficiency:.1%}",
+            _share(result.efficiency),
+            _share(result.loop_spread),
+            _share(result.worker_spread),
             f"{result.rounds:,}",
             str(result.disturbed),
         ]
@@ -119,8 +121,13 @@ def threads_table(results: Sequence[Together]) -> str:
         f"{alike} of {len(results)} agree within {THREADS_TOLERANCE:.0%}. {len(results) - alike - other} more have an "
         f"interval that reaches into {THREADS_TOLERANCE:.0%}, {other} do not agree."
     )
-    header = ("kit", "threads", "loop", "worker", "worker / loop", "efficiency", "rounds", "ignored")
+    rates = ("loop", "worker", "worker / loop", "efficiency", "loop varies", "worker varies")
+    header = ("kit", "threads", *rates, "rounds", "ignored")
     return f"{summary}\n\n{markdown_table(header, rows)}"
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"
 
 
 def connections_table(results: Sequence[Agreement]) -> str:

@@ -85,7 +85,8 @@ each kit. Both have the same CPUs, one for each thread, and are interleaved in t
 processes for each invocation. The rates are handshakes a second of wall time, all threads together. The ratio is the
 median over invocations of the median ratio of their rounds. The efficiency is the worker's: its rate divided by as
 many times the rate of one of its threads alone, each in turn. Rounds in which other programs took over 1% of the
-worker's CPU time are ignored.
+worker's CPU time are ignored. How much rates vary from round to round is a median over invocations: of the loop the
+standard deviation, of the worker what kexbench stores.
 
 The command fails if the whole interval of a ratio differs by more than {tolerance:.0%}.
 

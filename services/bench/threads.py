@@ -16,6 +16,8 @@ from kexbench.analysis.estimates import estimate_median
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.plans import THREADS_BATCH_NS, WARM_UP_BATCHES
+from kexbench.domain.samples import MIN_VARIED_BATCHES
+from kexbench.runner.invocation import varied_samples
 from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.participant import Participant, Setting
 from kexbench.runner.records import Batch
@@ -70,6 +72,10 @@ class Together:
     """Medians of the rates of all threads together."""
     ratio: Estimate
     """The worker's by the loop's: the median over invocations of the median ratio of rounds."""
+    worker_spread: float | None
+    """How much its rate varies from round to round, as kexbench stores it: the median over invocations."""
+    loop_spread: float | None
+    """The standard deviation of the loop's rates of the same rounds, as a share: the median over invocations."""
     efficiency: float | None
     """Of the worker: the median of rounds, divided by the threads."""
     disturbed: int
@@ -162,10 +168,27 @@ def together(subject: str, version: str, threads: int, invocations: Sequence[Seq
         ratio=estimate_median(
             [statistics.median(result.worker_rate / result.loop_rate for result in rounds) for rounds in undisturbed]
         ),
-        efficiency=statistics.median(efficiencies) if efficiencies else None,
+        worker_spread=_median([spread for rounds in undisturbed for spread in _stored_spreads(subject, rounds)]),
+        loop_spread=_median([_loop_spread(rounds) for rounds in undisturbed if len(rounds) >= MIN_VARIED_BATCHES]),
+        efficiency=_median(efficiencies),
         disturbed=sum(map(len, invocations)) - len(every),
         rounds=len(every),
     )
+
+
+def _stored_spreads(subject: str, rounds: Sequence[Round]) -> list[float]:
+    """What kexbench stores of an invocation, as a share; nothing of too few rounds."""
+    return [sample.cost / 1e6 for sample in varied_samples(subject, [result.batch for result in rounds])]
+
+
+def _loop_spread(rounds: Sequence[Round]) -> float:
+    """By another formula than kexbench's. The two estimate the same of normal noise."""
+    rates = [result.loop_rate for result in rounds]
+    return statistics.stdev(rates) / statistics.fmean(rates)
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
 
 
 def _invocation(program: Path, reference: str, kit: JobInputKit, setting: Setting, *, loop_starts: bool) -> list[Round]:

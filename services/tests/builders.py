@@ -193,7 +193,7 @@ def an_outcome(reference: str, kind: OutcomeKind = OutcomeKind.UNSUPPORTED, reas
     return Outcome(subject=reference, kind=kind, reason=reason)
 
 
-def a_profile(side: CountedSide, instrument: Instrument = Instrument.INSTRUCTIONS, **amounts: float) -> Profile:
+def a_profile(side: CountedSide, instrument: Instrument = Instrument.INSTRUCTIONS, /, **amounts: float) -> Profile:
     """The turn of the side calls each function once."""
     turn = (f"{side}_turn", "worker")
     return Profile(

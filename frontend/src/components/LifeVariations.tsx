@@ -3,6 +3,7 @@ import type { LifeVariation, Subject } from "@/api/generated";
 import { milliseconds, millisecondsInterval } from "@/format";
 import { Frame } from "@/ui/Frame";
 import { subjectTitle } from "./libraries";
+import { MoveText } from "./MoveText";
 
 interface Props {
   variations: LifeVariation[];
@@ -15,7 +16,7 @@ export function LifeVariations({ variations, subjects }: Props) {
       <table className="numbers tight">
         <thead>
           <tr>
-            {["With", "Version", "Start without", "Start with", "Case"].map((column) => (
+            {["With", "Version", "Start without", "Start with", "Change", "Case"].map((column) => (
               <th key={column} scope="col">
                 {column}
               </th>
@@ -23,7 +24,7 @@ export function LifeVariations({ variations, subjects }: Props) {
           </tr>
         </thead>
         <tbody>
-          {variations.map(({ subject, usual, other, what, before, after }) => {
+          {variations.map(({ subject, usual, other, what, before, after, move }) => {
             const own = subjects.find(({ name }) => name === subject);
             return (
               <tr key={`${subject} ${usual.id} ${other.id}`}>
@@ -35,6 +36,9 @@ export function LifeVariations({ variations, subjects }: Props) {
                     <small className="below">{millisecondsInterval(start)}</small>
                   </td>
                 ))}
+                <td className="number">
+                  <MoveText move={move} isNarrow />
+                </td>
                 <td>{usual.title}</td>
               </tr>
             );

@@ -28,14 +28,14 @@ def test_a_planted_slope_is_found_with_its_size(slope_ns: float, verdict: str) -
     (ageing,) = ageings([a_cell(1, slope_ns)])
     assert ageing is not None
     low, high = ageing.slope.bounds
-    assert (ageing.verdict, ageing.slope.invocations) == (verdict, 10)
+    assert (ageing.growth, ageing.slope.invocations) == (verdict, 10)
     assert low <= slope_ns * 1.05 + 100
     assert high >= slope_ns * 0.95 - 100
     assert ageing.slope.value == pytest.approx(slope_ns, abs=350)
 
 
 def test_contexts_that_do_not_age_are_hardly_ever_said_to() -> None:
-    verdicts = [ageing.verdict for seed in range(200) if (ageing := ageings([a_cell(seed, noise=0.01)])[0])]
+    verdicts = [ageing.growth for seed in range(200) if (ageing := ageings([a_cell(seed, noise=0.01)])[0])]
     assert verdicts.count("grows") <= 6
     assert verdicts.count("does not grow") + verdicts.count("unresolved") == 200 - verdicts.count("grows")
 

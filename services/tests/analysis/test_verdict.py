@@ -7,15 +7,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.estimates import compare
 from kexbench.analysis.moves import Alike, LogMove, Pair, Sample, _Kind, moderated, moves
+from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sides import moved_side
 from kexbench.analysis.verdict import ONE_JOB, exact_verdict, judge, verdict_of
 from kexbench.domain.cases import Case
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
-from kexbench.domain.metrics import Exact
-from kexbench.domain.upgrades import UpgradeCell
+from kexbench.domain.metrics import Exact, Metric
+from kexbench.domain.spreads import spread_of
+from kexbench.domain.upgrades import Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from tests.analysis.matrices import MATRIX, a_cell, a_matrix
 
@@ -42,6 +46,46 @@ def test_planted_moves_are_found_with_their_size_and_side_and_nothing_else_is() 
         assert cell.paired
         assert cell.q is not None
         assert cell.q < 0.001
+
+
+def varying(draw: np.random.Generator, spreads: tuple[float, float], batches: int, tails: float) -> CellData:
+    """Six invocations of two threads: how much so many batches vary, in parts of a million."""
+    shape = (6, batches)
+    sides: list[dict[Side, Batches]] = [
+        {
+            "both": {
+                f"run/{number % 2}/{number}": [1e6 * spread_of(costs)]
+                for number, costs in enumerate(np.exp(spread * draw.standard_t(tails, shape)))
+            }
+        }
+        for spread in spreads
+    ]
+    before, after = sides
+    case = MATRIX[0].model_copy(update={"threads": 2})
+    return CellData(
+        case, HostKind("local", "x"), before, after, ("run",), (), False, metric=Metric.THROUGHPUT_SPREAD_PPM
+    )
+
+
+@pytest.mark.parametrize("batches", [10, 20])
+@pytest.mark.parametrize("tails", [3, 1000])
+def test_equal_variation_from_batch_to_batch_is_told_apart_no_more_often_than_stated(
+    batches: int, tails: float
+) -> None:
+    draw = np.random.default_rng(3)
+    cells = [judge([varying(draw, (0.02, 0.02), batches, tails)])[0] for _ in range(600)]
+    assert np.mean([cell.q <= 0.05 for cell in cells if cell.q is not None]) < 0.075
+    assert sum(cell.verdict in ("more", "less") for cell in cells) <= 6
+
+
+def test_variation_of_ten_percent_is_told_from_two_and_a_third_more_does_not_count() -> None:
+    draw = np.random.default_rng(4)
+    larger = judge([varying(draw, (0.02, 0.1), 20, 1000) for _ in range(8)])
+    assert verdicts(larger) == ["more"] * 8
+    assert all(cell.move and cell.move.low < 5 < cell.move.high for cell in larger[:4])
+    assert verdicts(judge([varying(draw, (0.1, 0.02), 40, 1000) for _ in range(8)])) == ["less"] * 8
+    slightly = judge([varying(draw, (0.02, 0.027), 4000, 1000) for _ in range(8)])
+    assert verdicts(slightly) == ["same"] * 8, "sure, but below the smallest relevant change of this metric"
 
 
 def test_less_noise_shows_that_costs_are_the_same() -> None:

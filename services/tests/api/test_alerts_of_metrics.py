@@ -86,6 +86,23 @@ def test_a_change_of_a_connections_memory_is_an_alert_of_its_own(stage: Stage) -
     assert alert.sentence == "fake 1.0 → 1.1: server held bytes 50,000 → 60,000 B (+20.0%) in all 7 cases."
 
 
+def test_variation_of_throughput_is_an_alert_where_a_spec_asks_and_it_grew_by_half(stage: Stage) -> None:
+    spread, steady = Metric.THROUGHPUT_SPREAD_PPM, [20_000.0, 21_000.0, 19_000.0, 20_500.0]
+    stage.others = {
+        "1.0": {spread: steady},
+        "1.1": {spread: [1.3 * each for each in steady]},
+        "1.2": {spread: [6 * each for each in steady]},
+    }
+    stage.measured(a_spec())
+    stage.settle()
+    assert stage.alerts() == [], "not screened unless asked for"
+    stage.measured(a_spec("spreads", "1.0, 1.1, 1.2", "alerts: { metrics: [throughput_spread_ppm] }\n"))
+    stage.settle()
+    (alert,) = stage.alerts()
+    assert (alert.cause.metric, alert.cause.before, alert.cause.after) == (spread, "1.1", "1.2")
+    assert alert.sentence == "fake 1.1 → 1.2: throughput spread 2.632 → 12.15% (+361.5%) in all 7 cases."
+
+
 def test_a_round_trip_more_than_none_has_values_and_no_share(stage: Stage) -> None:
     stage.others = {"1.0": {ROUND_TRIPS: 0.0}, "1.1": {ROUND_TRIPS: 1.0}, "1.2": {ROUND_TRIPS: 0.0}}
     stage.measured(a_spec())

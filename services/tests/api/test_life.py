@@ -118,8 +118,26 @@ def test_a_variation_costs_the_newest_version_what_its_starts_differ_by(
     assert (variation["usual"]["id"], variation["other"]["id"]) == (PLAIN, LOADED)
     assert variation["what"] == "trust anchors 1 → 144"
     assert variation["subject"].startswith("fake@1.1")
+    assert variation["move"]["ratio"] == pytest.approx(7, rel=0.01)
+    assert variation["move"]["low"] <= variation["move"]["ratio"] <= variation["move"]["high"]
     assert variation["before"]["value"] == pytest.approx(4e6, rel=0.01)
     assert variation["after"]["value"] == pytest.approx(28e6, rel=0.01)
+
+
+def test_the_dearer_case_is_the_other_one(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
+    measured(
+        empty_store, {PLAIN: {Metric.START_CPU_NS: {NEW: 8e6}}, LOADED: {Metric.START_CPU_NS: {NEW: 4e6, OLD: 1e6}}}
+    )
+    (variation,) = asked(client)["variations"]
+    assert variation["what"] == "trust anchors 144 → 1"
+    assert variation["move"]["ratio"] == pytest.approx(2, rel=0.01)
+
+
+def test_a_difference_within_the_noise_is_no_variation(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
+    measured(
+        empty_store, {PLAIN: {Metric.START_CPU_NS: {NEW: 4e6}}, LOADED: {Metric.START_CPU_NS: {NEW: 4e6 * 1.0001}}}
+    )
+    assert asked(client)["variations"] == []
 
 
 def test_a_context_that_gets_slower_has_a_slope(client: httpx2.Client, empty_store: ClickHouseStore) -> None:

@@ -1,7 +1,9 @@
 """The worker's threads beside those of an independent loop: what is compared, what counts, and when they agree."""
 
 import subprocess
+from math import log, pi, sqrt
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 
@@ -52,6 +54,18 @@ def test_an_interval_that_reaches_into_the_limit_is_no_disagreement() -> None:
     assert together("openssl@x", "3", 2, [[a_round(ratio)] for ratio in (0.95, 0.95, 0.955, 0.955, 0.96, 0.98)]).agrees
 
 
+def test_the_worker_varies_as_kexbench_stores_it_and_the_loop_by_a_standard_deviation() -> None:
+    changing = [
+        a_round(ratio, elapsed_ns=ns) for ratio, ns in zip((0.8, 1, 1.25, 1, 1), (9, 10, 10, 10, 9), strict=True)
+    ]
+    found = together("openssl@x", "3", 2, [changing, changing, changing[:4]])
+    assert found.worker_spread == pytest.approx(sqrt(pi / 2) * 2 / 5 * log(10 / 9))
+    rates = (12_500, 10_000, 8_000, 10_000, 10_000)
+    assert found.loop_spread == pytest.approx(stdev(rates) / fmean(rates))
+    few = together("openssl@x", "3", 2, [changing[:4]])
+    assert (few.worker_spread, few.loop_spread) == (None, None)
+
+
 def test_rounds_in_which_other_programs_ran_are_left_out() -> None:
     disturbed = a_round(0.5, others_ns=20_000)
     found = together("openssl@x", "3", 2, [[a_round(1.0), disturbed], [disturbed]])
@@ -68,7 +82,18 @@ def test_the_table_names_both_ends_and_counts_what_agrees() -> None:
     text = report.threads_table(results)
     assert text.startswith("1 of 2 agree within 3%. 0 more have an interval that reaches into 3%, 1 do not agree.")
     row = [cell.strip() for cell in text.splitlines()[4].split("|")[1:-1]]
-    assert row == ["debian/trixie 3.5.9", "2", "9,901/s", "10,000/s", "+1.0% [+1.0%, +1.0%]", "87.5%", "6", "0"]
+    assert row == [
+        "debian/trixie 3.5.9",
+        "2",
+        "9,901/s",
+        "10,000/s",
+        "+1.0% [+1.0%, +1.0%]",
+        "87.5%",
+        "–",
+        "–",
+        "6",
+        "0",
+    ]
 
 
 def test_the_loop_counts_the_handshakes_of_all_its_threads(tmp_path: Path) -> None:

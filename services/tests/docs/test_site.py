@@ -98,7 +98,7 @@ def test_a_field_is_described_with_its_values_and_its_default() -> None:
         " | duration, such as `90s`, `20m`, `2h` or `8d` | `60m` |",
         "| `apiVersion` | the version of the format | `kexbench.dev/v1` | required |",
         "| `chainLength` | certificates that the server sends | list of whole numbers, 1 to 10 | `1` |",
-        " wherever runs of the spec are evaluated; exact metrics have limits of their own | percentage | `0.5%` |",
+        " exact metrics and the variation of throughput have limits of their own | percentage | `0.5%` |",
         " | `openssl`, `gnutls`",
     ):
         assert row in page

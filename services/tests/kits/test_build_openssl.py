@@ -28,6 +28,11 @@ def test_the_fast_curves_of_distributions_are_built_where_these_have_them(machin
     assert (FAST_CURVES in RECIPE.distinctions(target)) is fast
 
 
+def test_the_fips_module_is_built_where_a_reference_asks_for_it() -> None:
+    assert "no-module" in RECIPE.words("3.0.22", (), HERE)
+    assert "no-module" not in RECIPE.words("3.0.22", ("enable-fips",), HERE), "it would leave out the module"
+
+
 def test_flags_of_other_libraries_are_refused() -> None:
     with pytest.raises(StepFailed, match="OpenSSL's flags start with no- or enable-, unlike --disable-padlock"):
         RECIPE.words("3.5.4", ("--disable-padlock",), HERE)

@@ -8,7 +8,7 @@ from kexbench.domain.kits import Package, SubjectRef
 from kexbench.kits import KitError
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED, SourceProvider, Sources
+from kexbench.kits.source import FIPS_MODULE, INSTALLED, SourceProvider, Sources
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
@@ -71,6 +71,10 @@ class Bench:
         self.builds += 1
         assert source.is_dir()
         write_tree(installed / INSTALLED)
+        if "enable-fips" in words:
+            module = installed / INSTALLED / FIPS_MODULE
+            module.parent.mkdir()
+            module.write_bytes(b"a module")
         if self.fails:
             raise StepFailed("compile", "set to fail", "set it otherwise")
 
@@ -98,6 +102,12 @@ def test_a_kit_tells_where_its_sources_are_from_and_how_they_were_configured(kit
     assert kit.build_profile.compiler.split()[0] in ("gcc", "clang")
     assert kit.configure == ("no-shared", "no-asm")
     assert Package(name="sources", version="9.8.7", sha256="a" * 64) in kit.packages
+
+
+def test_a_fips_module_that_was_built_is_in_the_kit(kitchen: Kitchen) -> None:
+    plain, fips = (kitchen.add(f"openssl@shop/9.8.7{flag}") for flag in ("", "+enable-fips"))
+    assert (plain.fips, fips.fips) == (False, True)
+    assert (kitchen.kit_store.folder(fips.kit_id) / FIPS_MODULE).read_bytes() == b"a module"
 
 
 def test_a_change_of_the_worker_builds_no_library_again(kitchen: Kitchen, bench: Bench) -> None:

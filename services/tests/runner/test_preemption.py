@@ -8,7 +8,8 @@ from typing import cast
 import pytest
 
 from kexbench.domain.samples import Metric
-from kexbench.runner.invocation import _Participants, samples_of
+from kexbench.domain.spreads import spread_of
+from kexbench.runner.invocation import _Participants, _samples, samples_of, varied_samples
 from kexbench.runner.participant import Participant, Setting
 from kexbench.runner.records import Batch
 from tests.runner.conftest import RSA, UNPINNED, MakeJobInput, a_batch
@@ -128,3 +129,19 @@ def test_the_level_of_a_side_leaves_out_batches_that_do_not_know_it() -> None:
     samples = {sample.metric: sample for sample in samples_of(SUBJECT, [a_batch(), a_batch(), spoilt, a_batch()])}
     assert samples[Metric.SERVER_CPU_NS].cost == 200
     assert samples[Metric.CPU_NS].cost == (3 * 1200 + 1800) / 16
+
+
+def test_only_undisturbed_batches_of_several_threads_say_how_much_throughput_varies() -> None:
+    elapsed = (1000, 1010, 990, 1000, 1030)
+    batches = [a_batch(elapsed_ns=each) for each in elapsed] + [a_batch(elapsed_ns=4000, others_ns=DISTURBING_NS)]
+    (sample,) = varied_samples("x", batches)
+    assert (sample.subject, sample.metric, sample.level) == ("x", Metric.THROUGHPUT_SPREAD_PPM, None)
+    assert sample.values == pytest.approx((1e6 * spread_of(elapsed),))
+    assert varied_samples("x", batches[1:]) == [], "four undisturbed batches are too few"
+    together = {sample.metric for sample in _samples("x", batches, RSA.model_copy(update={"threads": 2}))}
+    assert together - {sample.metric for sample in _samples("x", batches, RSA)} == {Metric.THROUGHPUT_SPREAD_PPM}
+
+
+def test_the_share_of_a_batch_counts_and_not_its_length() -> None:
+    longer = [a_batch(elapsed_ns=1000 * times, handshakes=4 * times) for times in (1, 2, 3, 4, 5)]
+    assert [sample.values for sample in varied_samples("x", longer)] == [(0.0,)]

@@ -1,5 +1,6 @@
 """What must hold between the real libraries' own numbers, whatever the machine: relations, no figures."""
 
+import numpy as np
 import pytest
 
 from kexbench.domain.cases import Case
@@ -66,6 +67,15 @@ def test_two_threads_do_the_same_handshakes_and_no_more_than_twice_as_many(
     # Together they are done with a handshake in half the time that it takes each of them, or later where they wait.
     spent = zip(*(values(both, subject, metric) for metric in (Metric.ELAPSED_NS, Metric.CPU_NS)), strict=True)
     assert all(2 * elapsed_ns > 0.7 * cpu_ns for elapsed_ns, cpu_ns in spent)
+    assert values(alone, subject, Metric.THROUGHPUT_SPREAD_PPM) == ()
+    # Exported batches tell how much they vary: wall time is null where other programs disturbed one.
+    clear = np.array(values(both, subject, Metric.WALL_NS))
+    costs = np.array(values(both, subject, Metric.ELAPSED_NS))[~np.isnan(clear)] if len(clear) else np.array([])
+    stored = values(both, subject, Metric.THROUGHPUT_SPREAD_PPM)
+    assert len(stored) == (len(costs) >= 5)
+    if stored:
+        deviations = np.abs(np.log(costs / np.median(costs)))
+        assert stored == pytest.approx((1e6 * np.sqrt(np.pi / 2) * deviations.mean(),), rel=0.01)
 
 
 def test_the_untimed_pass_counts_records_round_trips_and_the_heap(subject: str, measure_real: MeasureReal) -> None:

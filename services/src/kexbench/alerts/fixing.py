@@ -83,7 +83,8 @@ def fixed_in(moves: Moves, alert: Alert, upgrades: Iterable[ScreenedUpgrade], re
                 step = moves.between(metric, subject, name)
                 chains = {key: (*before, step[key]) for key, before in since.items() if key in step}
                 chains |= _direct(moves, metric, befores, name, regression)
-                recovered = has_recovered({key: chained(parts) for key, parts in chains.items()}, cells, relevant)
+                least = metric.relevant(relevant)
+                recovered = has_recovered({key: chained(parts) for key, parts in chains.items()}, cells, least)
             if recovered:
                 return end.version
             queue.append((alerted, name, befores, chains))

@@ -31,7 +31,7 @@ def steps_in_histories(
             if series[-1].run_id != run.run_id:
                 continue
             for step in changes_of(series, harness, strict=True).change_points:
-                if step.ratio >= 1 + relevant and step.index >= len(series) - RECENT:
+                if step.ratio >= 1 + metric.relevant(relevant) and step.index >= len(series) - RECENT:
                     before, after = series[step.index - 1 : step.index + 1]
                     upgrade = Upgrade.of(cast(Library, after.subject.library), before.subject, after.subject)
                     yield upgrade, (after.case_id, kind)

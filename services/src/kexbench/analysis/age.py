@@ -11,7 +11,7 @@ import numpy as np
 from kexbench.analysis.moves import pair
 from kexbench.analysis.rounds import Batches, medians
 from kexbench.analysis.verdict import judge_pairs
-from kexbench.domain.ages import AgeVerdict, connections_apart
+from kexbench.domain.ages import Ageing, AgeVerdict, connections_apart
 from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.upgrades import CellVerdict
 from kexbench.domain.verdicts import RELEVANT
@@ -32,15 +32,6 @@ class AgedCell:
     """Cells of one kind, such as a host kind, share their noise."""
 
 
-@dataclass(frozen=True)
-class Ageing:
-    ratio: Ratio
-    """Old by young."""
-    slope: Estimate
-    """In nanoseconds for each million connections."""
-    verdict: AgeVerdict
-
-
 def ageings(cells: Sequence[AgedCell], relevant: float = RELEVANT) -> list[Ageing | None]:
     """The cells in their order, judged together. None where three invocations don't have both ends."""
     pairs = {place: both for place, cell in enumerate(cells) if (both := pair(cell.young, cell.old))}
@@ -48,11 +39,10 @@ def ageings(cells: Sequence[AgedCell], relevant: float = RELEVANT) -> list[Agein
     judged = judge_pairs(pairs, kinds, {}, relevant)
     found: list[Ageing | None] = [None] * len(cells)
     for place, each in judged.items():
-        ratio = each.move.ratio
         found[place] = Ageing(
-            ratio=ratio,
-            slope=_slope(cells[place], ratio, pairs[place].count),
-            verdict=_VERDICTS.get(each.verdict, "unresolved"),
+            slope=_slope(cells[place], each.move.ratio, pairs[place].count),
+            growth=_VERDICTS.get(each.verdict, "unresolved"),
+            connections=cells[place].connections,
         )
     return found
 

@@ -69,7 +69,7 @@ def attribute(
     traits = shared_traits([cells[place].case for place in compared], [_host(cells[place]) for place in compared])
     moving = [trait for trait in traits if any(_moving(trait, cells_compared, ratio) for ratio in (0.0, 2.0))]
     moves = _moves([cell.move for cell in cells_compared])
-    chosen, shares = _choose(moves, moving, cells_compared, relevant)
+    chosen, shares = _choose(moves, moving, cells_compared, cells[0].metric.relevant(relevant))
     return tuple(
         _factor(trait, share, number, chosen, moves, cells_compared)
         for number, (trait, share) in enumerate(zip(chosen, shares, strict=True))

@@ -17,13 +17,13 @@ import scipy
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.rounds import Batches, Vector, all_positive, medians
 from kexbench.analysis.welch import satterthwaite_freedom
+from kexbench.domain.spreads import TO_DEVIATION
 from kexbench.domain.upgrades import SpreadMove, SpreadVerdict
 
 MIN_INVOCATIONS = 6
 """Fewer deviations say too little: two of them are correlated through the median."""
 FACTOR = 1.5
 """A spread that grows or shrinks by less does not count."""
-_TO_DEVIATION = float(np.sqrt(np.pi / 2))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _move(pair: Spreads, q: float, relevant: float) -> SpreadMove:
 
 
 def _spreads(first: Vector, second: Vector, chance: float) -> Spreads:
-    return Spreads(float(first.mean()) * _TO_DEVIATION, float(second.mean()) * _TO_DEVIATION, chance)
+    return Spreads(float(first.mean()) * TO_DEVIATION, float(second.mean()) * TO_DEVIATION, chance)
 
 
 def _deviations(subject: Batches) -> Vector:

@@ -49,7 +49,8 @@ def _judged(cells: Sequence[Compared], side: Side, relevant: float) -> dict[int,
     pairs = {place: cell.pairs[side] for place, cell in enumerate(cells) if side in cell.pairs}
     kinds = {place: cell.data.host_kind for place, cell in enumerate(cells)}
     floors = {place: cell.data.floor for place, cell in enumerate(cells)}
-    return judge_pairs(pairs, kinds, floors, relevant)
+    least = max((cell.data.metric.relevant(relevant) for cell in cells), default=relevant)
+    return judge_pairs(pairs, kinds, floors, least)
 
 
 def judge_pairs(

@@ -3,24 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pydantic import Field
-
 from kexbench.analysis.age import AgedCell, ageings
 from kexbench.answers.cells import gather
-from kexbench.domain.ages import AgeVerdict
-from kexbench.domain.frozen import Frozen
-from kexbench.domain.intervals import Estimate
+from kexbench.domain.ages import Ageing
 from kexbench.domain.metrics import Metric
 from kexbench.store.port import Selection, Store
 
 Place = tuple[str, str]
 """A case, by its id, and a subject, by its unique name."""
-
-
-class Ageing(Frozen):
-    slope: Estimate = Field(description="nanoseconds of CPU time that a million connections add to each later one")
-    growth: AgeVerdict
-    connections: int = Field(description="that aged the context in each invocation")
 
 
 def ageing_of(store: Store, here: Selection, case_ids: Sequence[str]) -> Mapping[Place, Ageing]:
@@ -40,8 +30,4 @@ def ageing_of(store: Store, here: Selection, case_ids: Sequence[str]) -> Mapping
         if cell.run_id in connections and place in old and cell.run_id == old[place].run_id
     ]
     cells = [AgedCell(young[place].batches, old[place].batches, connections[young[place].run_id]) for place in places]
-    return {
-        place: Ageing(slope=each.slope, growth=each.verdict, connections=cell.connections)
-        for place, cell, each in zip(places, cells, ageings(cells), strict=True)
-        if each
-    }
+    return {place: each for place, each in zip(places, ageings(cells), strict=True) if each}

@@ -5,21 +5,21 @@ A line for each metric of these kinds, its cells as in the matrix, so that verdi
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import permutations
 from math import log
 
 from pydantic import Field
 
-from kexbench.answers.ages import Ageing, Place, ageing_of
+from kexbench.answers.ages import Place, ageing_of
 from kexbench.answers.cells import Cell, ShownCells, shown_cells
+from kexbench.answers.life_variations import LifeVariation, variations
 from kexbench.answers.life_words import life_sentence
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.shapes import CaseView
 from kexbench.answers.subjects import version_order
-from kexbench.domain.cases import Case, case_order, differences
+from kexbench.domain.ages import Ageing
+from kexbench.domain.cases import Case, case_order
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
-from kexbench.domain.intervals import Estimate
 from kexbench.domain.metrics import Metric, MetricGroup
 from kexbench.domain.subjects import Subject
 from kexbench.store.evidence import Evidence
@@ -60,17 +60,6 @@ class LifeChange(Frozen):
     title: str
     cell: Cell = Field(description="of the later version; its change names both ends")
     before: float = Field(description="in the metric's unit")
-
-
-class LifeVariation(Frozen):
-    """What one difference between two cases costs the newest version of a library when a process starts."""
-
-    subject: str
-    usual: CaseView
-    other: CaseView
-    what: str = Field(description="how the other case differs", examples=["FIPS no → yes"])
-    before: Estimate = Field(description="CPU time of a start of the usual case, in nanoseconds")
-    after: Estimate = Field(description="the same of the other case")
 
 
 class Life(Frozen):
@@ -124,7 +113,7 @@ def _answer(store: Store, kind: HostKind, libraries: Sequence[str]) -> Life:
         subjects=subjects,
         cases=[_case(case, by_metric, subjects, ageing) for case in ordered],
         changes=changes,
-        variations=_variations(by_metric[Metric.START_CPU_NS]) if Metric.START_CPU_NS in by_metric else [],
+        variations=variations(store, kind, by_metric[Metric.START_CPU_NS]) if Metric.START_CPU_NS in by_metric else [],
         sentence=life_sentence([(change.metric, change.cell.change) for change in changes if change.cell.change]),
     )
 
@@ -183,35 +172,6 @@ def _changes(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) 
                     cell=cell,
                     before=before,
                 )
-
-
-def _variations(starts: ShownCells) -> list[LifeVariation]:
-    """Of the newest version that was measured of each library, between cases that differ in one dimension."""
-    newest = {subject.library: subject.name for subject in starts.subjects}
-    found = []
-    for name in newest.values():
-        own = {cell.case_id: cell.estimate for cell in starts.cells if cell.subject == name and cell.estimate}
-        measured = [case for case in starts.cases if case.case_id in own]
-        for usual, other in permutations(measured, 2):
-            apart = differences(usual, other)
-            before, after = own[usual.case_id], own[other.case_id]
-            if len(apart) == 1 and _is_above(after, before):
-                found.append(
-                    LifeVariation(
-                        subject=name,
-                        usual=CaseView.of(usual),
-                        other=CaseView.of(other),
-                        what=apart[0].words,
-                        before=before,
-                        after=after,
-                    )
-                )
-    return sorted(found, key=lambda each: each.before.value - each.after.value)
-
-
-def _is_above(one: Estimate, other: Estimate) -> bool:
-    """Whether their intervals are apart."""
-    return one.low is not None and other.high is not None and one.low > other.high
 
 
 def _size(cell: Cell) -> float:

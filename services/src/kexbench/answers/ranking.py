@@ -172,4 +172,4 @@ def _standing(cheapest: Candidate, judgement: Judgement) -> Ranked:
 
 
 def _inverted(ratio: Ratio | None) -> Ratio | None:
-    return ratio and Ratio(ratio=1 / ratio.ratio, low=1 / ratio.high, high=1 / ratio.low)
+    return ratio and ratio.inverse

@@ -108,13 +108,14 @@ def _changes(answer: Life) -> Iterator[str]:
 
 
 def _variations(answer: Life) -> Iterator[str]:
-    """`  OpenSSL 3.5.9, FIPS no → yes: 7.2 [7.1, 7.4] → 91.6 [91.2, 92.3] ms, TLS 1.3 …`"""
+    """`  FIPS no → yes: 7.2 [7.1, 7.4] → 91.6 [91.2, 92.3] ms, +1172.2% [+1150.1%, +1190.3%], OpenSSL 3.5.9, …`"""
     labels = {subject.name: end_of(subject).label for subject in answer.subjects}
     if answer.variations:
         yield "What a start costs more with:"
     for each in answer.variations:
         before, after = milliseconds(each.before), milliseconds(each.after)
-        yield f"  {each.what}: {before} → {after} ms, {labels[each.subject]}, {each.usual.title}"
+        move = move_words(each.move.ratio, each.move.low, each.move.high)
+        yield f"  {each.what}: {before} → {after} ms, {move}, {labels[each.subject]}, {each.usual.title}"
 
 
 def _slopes(answer: Life) -> Iterator[str]:

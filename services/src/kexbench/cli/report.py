@@ -1,5 +1,6 @@
 """The report of a run: results, reasons for missing numbers, and published tables next to the results."""
 
+from collections.abc import Iterator
 from urllib.parse import quote, urlencode
 
 from kexbench.answers.run import RunDetail
@@ -9,7 +10,9 @@ from kexbench.cli.metric_table import metric_legend, metric_table
 from kexbench.cli.step_tables import level_legend, level_table, step_legend, step_lines, step_tables
 from kexbench.cli.tables import disturbance_lines, outcome_lines, ratio_tables, reference_tables, swap_lines
 from kexbench.client import ApiClient
+from kexbench.domain.cases import NOTHING
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.samples import DISTURBED_SHARE, Metric
 
 
@@ -39,7 +42,18 @@ def print_report(api: ApiClient, run_id: str, metric: Metric | None = None) -> R
         _print_disturbed_batches(detail)
     where = f"{api.page}{run_id}" if api.page else "to see it in a browser, start kexbench serve"
     err.print(f"run {run_id}: {where}", markup=False)
+    for line in _further(detail):
+        err.print(line, markup=False)
     return detail
+
+
+def _further(detail: RunDetail) -> Iterator[str]:
+    """The commands that show what the report of a run leaves out."""
+    if any(case.path != NOTHING for case in detail.cases):
+        yield "what a user waits for over its paths: kexbench paths"
+    measure = detail.measure
+    if measure.starts or measure.age or measure.instrument in (Instrument.ALLOCATIONS, Instrument.ATOMICS):
+        yield "its starts, ages, allocations or atomic operations, by version: kexbench life"
 
 
 def _print_metric(detail: RunDetail) -> None:

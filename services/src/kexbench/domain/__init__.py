@@ -23,7 +23,7 @@ Runs and results
 - `hosts.py`, `pools.py`, `fleet.py`: machines, nodes of one hardware type, and nodes that are set aside.
 - `metrics.py`, `samples.py`, `batches.py`: what is measured, results of an invocation, and its batches;
   `instruments.py`, `profiles.py`: what counts by function, and its counts.
-- `intervals.py`: the two shapes of a number with its interval.
+- `intervals.py`: the two shapes of a number with its interval; `spreads.py`: how much values vary.
 - `upgrades.py`, `verdicts.py`: compared versions, and the result of a run in one sentence.
 - `pairs.py`: two subjects of a run, and the report of a change; `waits.py`: what an upgrade changes for a user
   who waits over paths.

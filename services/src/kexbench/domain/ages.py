@@ -2,12 +2,25 @@
 
 from typing import Literal
 
+from pydantic import Field
+
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Estimate
+
 POINTS, LEAST_APART = 100, 10
 """Points of an age, and the connections between two of them that it has at least."""
 END = 0.2
 """The share of the points that are young, and the share that are old."""
 
 AgeVerdict = Literal["grows", "does not grow", "unresolved"]
+
+
+class Ageing(Frozen):
+    """How the age of a context changes what a connection costs."""
+
+    slope: Estimate = Field(description="nanoseconds of CPU time that a million connections add to each later one")
+    growth: AgeVerdict
+    connections: int = Field(description="that aged the context in each invocation")
 
 
 def points_of(connections: int) -> int:

@@ -39,6 +39,11 @@ class Ratio(Frozen):
     def of_logs(cls, centre: float, low: float, high: float) -> "Ratio":
         return cls(ratio=exp(centre), low=exp(low), high=exp(high))
 
+    @property
+    def inverse(self) -> "Ratio":
+        """The other number relative to this one."""
+        return Ratio(ratio=1 / self.ratio, low=1 / self.high, high=1 / self.low)
+
 
 ITSELF = Ratio(ratio=1.0, low=1.0, high=1.0)
 """The ratio of a number to itself, which has no noise."""

@@ -6,7 +6,8 @@ from typing import Literal, Self
 
 from kexbench.domain.instruments import CountedSide, Instrument
 
-Unit = Literal["ns", "bytes", "count"]
+Unit = Literal["ns", "bytes", "count", "ppm"]
+"""Parts of a million are shown as percentages."""
 Side = Literal["both", "client", "server"]
 """CPU time of both sides together, or of one."""
 
@@ -41,6 +42,14 @@ class Timed:
     whole: str = ""
     """The total in cases that have the CPU time of the whole connection as theirs (`Case.is_whole_connection`)."""
     per: Literal["handshakes", "alone_handshakes", ""] = "handshakes"
+
+
+@dataclass(frozen=True)
+class Varied:
+    """From the undisturbed timed batches of cases with several threads: how much a total of the record `batch` per
+    handshake varies from batch to batch (`domain.spreads`), one value for each invocation."""
+
+    total: str
 
 
 @dataclass(frozen=True)
@@ -120,13 +129,15 @@ class MetricRow:
     """For choices and heads of tables."""
     meaning: str
     """What a cell's number says: of a time, that is a rate."""
-    origin: Timed | Examined | Loaded | OverPath | Started | Aged | Counted
+    origin: Timed | Varied | Examined | Loaded | OverPath | Started | Aged | Counted
     decides: Side | None = None
     """The side whose verdicts it decides, in runs with its instrument."""
     of_transfer: bool = False
     """Whether only cases with a transfer have it."""
     exact: Exact | None = None
     """None: judged by statistics, with the smallest relevant change of the spec."""
+    relevant: float = 0.0
+    """As a share: what is judged by statistics has no smaller relevant change, whatever a spec says."""
     watched: bool = False
     """Whether alerts screen it, unless a spec names metrics."""
 
@@ -180,14 +191,26 @@ class Metric(StrEnum):
     def unit(self) -> Unit:
         if self.endswith("_ns"):
             return "ns"
+        if self.endswith("_ppm"):
+            return "ppm"
         return "bytes" if self.endswith("_bytes") else "count"
 
     @property
     def words(self) -> str:
         """In sentences: `CPU time`, `server bytes`, `handshake p99 time over a path`."""
-        text = self.removeprefix("path_").removesuffix("_ns").replace("_", " ").replace("cpu", "CPU time")
+        text = (
+            self.removeprefix("path_")
+            .removesuffix("_ns")
+            .removesuffix("_ppm")
+            .replace("_", " ")
+            .replace("cpu", "CPU time")
+        )
         text = text if self.unit != "ns" or "time" in text else f"{text} time"
         return f"{text} over a path" if self.startswith("path_") else text
+
+    def relevant(self, asked: float) -> float:
+        """The smallest relevant change, where a spec or a person asks for this one."""
+        return max(asked, self.row.relevant)
 
     CPU_NS = MetricRow(
         "cpu_ns",
@@ -228,6 +251,14 @@ class Metric(StrEnum):
         "Wall time of everything, each of the threads alone in turn",
         "handshakes per second of wall time, each of the threads alone in turn",
         Timed(total="alone_elapsed_ns", per="alone_handshakes"),
+    )
+    THROUGHPUT_SPREAD_PPM = MetricRow(
+        "throughput_spread_ppm",
+        _TIME,
+        "Variation of throughput from batch to batch, all threads together",
+        "how much the throughput of all threads together varies from batch to batch within a process",
+        Varied("elapsed_ns"),
+        relevant=0.5,
     )
     FIRST_NS = MetricRow(
         "first_ns",
@@ -455,8 +486,8 @@ class Metric(StrEnum):
     PATH_LOST_PPM = MetricRow(
         "path_lost_ppm",
         _PATH,
-        "Packets lost by a path, of a million",
-        "packets of a million that the path lost",
+        "Packets lost by a path",
+        "share of the packets that the path lost",
         OverPath(),
     )
     PATH_CARRIED_BIT_S = MetricRow(
@@ -862,6 +893,7 @@ HELD_METRICS = frozenset(
 )
 """Per connection that is held open, not per handshake."""
 TIMED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Timed)}
+VARIED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Varied)}
 EXAMINED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Examined)}
 LOADED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Loaded)}
 OVER_PATH = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, OverPath)}

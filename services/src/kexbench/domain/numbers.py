@@ -45,7 +45,7 @@ def margin_words(value: float, low: float | None, high: float | None) -> str:
 
 
 def amount_words(value: float, unit: str) -> str:
-    """`541.5 µs` of ns, `46,730 B` of bytes, or `2,127,291` of a count."""
+    """`541.5 µs` of ns, `46,730 B` of bytes, `3.9%` of parts of a million, or `2,127,291` of a count."""
     return f"{_amount(value, unit)}{_UNITS.get(unit, '')}"
 
 
@@ -55,11 +55,12 @@ def amounts_words(before: float, after: float, unit: str) -> str:
     return f"{_amount(before, unit)} → {amount_words(after, unit)}{change}"
 
 
-_UNITS = {"ns": " µs", "bytes": " B"}
+_UNITS = {"ns": " µs", "bytes": " B", "ppm": "%"}
+_SCALES = {"ns": 1e3, "ppm": 1e4}
 
 
 def _amount(value: float, unit: str) -> str:
-    amount = value / 1e3 if unit == "ns" else value
+    amount = value / _SCALES.get(unit, 1)
     return f"{amount:,.0f}" if amount >= 1000 or amount == round(amount) else f"{amount:.4g}"
 
 

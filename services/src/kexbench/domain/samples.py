@@ -46,6 +46,8 @@ DISTURBED_SHARE = 0.01
 """A batch is disturbed if other programs took more from its threads than this share of the CPU time that they used."""
 MIN_CLEAN_BATCHES = 3
 """Fewer undisturbed batches of an invocation make no sample of what disturbance spoils."""
+MIN_VARIED_BATCHES = 5
+"""Fewer undisturbed batches of an invocation say nothing about how much they vary."""
 TOO_FEW_BATCHES = f"fewer than {MIN_CLEAN_BATCHES} batches were undisturbed"
 OTHERS_MEASURED_SINCE = 4
 """The first harness version that measured what other programs took. Earlier ones called a batch disturbed after any

@@ -5,11 +5,12 @@ version doesn't know are left out: older versions have no modules, and build man
 """
 
 import re
+import shutil
 from pathlib import Path
 
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED, Recipe
+from kexbench.kits.source import FIPS_MODULE, INSTALLED, Recipe
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
@@ -27,6 +28,9 @@ _TARGETS = {
     "ppc64le": "linux-ppc64le",
     "s390x": "linux64-s390x",
 }
+_FIPS = "enable-fips"
+"""Builds the FIPS module too, which sources since 3.0 have. It is loaded by itself, also into a static library."""
+_LOADS_NOTHING = "no-module"
 _NO_DATE = {"SOURCE_DATE_EPOCH": "1"}
 """The library contains its build time. A fixed time makes the same sources give the same bytes. It is not 0, which
 Configure's Perl treats as unset."""
@@ -49,7 +53,8 @@ class OpensslRecipe(Recipe):
         if wrong:
             raise StepFailed("resolve", f"OpenSSL's flags start with no- or enable-, unlike {', '.join(wrong)}")
         cross = (f"--cross-compile-prefix={target.cross_prefix}",) if target.is_foreign else ()
-        return (_TARGETS[target.machine], *cross, *_USUAL, *self.distinctions(target), *flags)
+        usual = tuple(word for word in _USUAL if not (_FIPS in flags and word == _LOADS_NOTHING))
+        return (_TARGETS[target.machine], *cross, *usual, *self.distinctions(target), *flags)
 
     def distinctions(self, target: Target) -> tuple[str, ...]:
         return (_FAST_CURVES,) if target.machine in _WITH_FAST_CURVES else ()
@@ -63,10 +68,16 @@ class OpensslRecipe(Recipe):
         places = [f"--prefix={PREFIX}", f"--openssldir={PREFIX}/ssl", "--libdir=lib"]
         attempt.run(["perl", "Configure", *kept, *places], stage="compile", timeout_s=300, folder=source)
         make = ["make", f"-j{attempt.share_of(self._jobs)}", "--silent"]
-        attempt.run([*make, "build_libs"], stage="compile", timeout_s=3600, folder=source, environment=_NO_DATE)
+        with_module = _FIPS in words
+        built = ["build_libs", *(["providers/fips.so"] if with_module else [])]
+        attempt.run([*make, *built], stage="compile", timeout_s=3600, folder=source, environment=_NO_DATE)
         attempt.run(
             ["make", "--silent", f"DESTDIR={installed}", "install_dev"], stage="compile", timeout_s=300, folder=source
         )
+        if with_module:
+            module = installed / INSTALLED / FIPS_MODULE
+            module.parent.mkdir()
+            shutil.copyfile(source / "providers" / "fips.so", module)
 
 
 def recipe(_cache: Path, jobs: int) -> OpensslRecipe:

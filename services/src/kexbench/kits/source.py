@@ -24,6 +24,8 @@ from kexbench.kits.tree import Linkage, find_tree
 
 INSTALLED = "kexbench"
 """The prefix that libraries are configured for. The folder doesn't exist, so libraries read no files from it."""
+FIPS_MODULE = "ossl-modules/fips.so"
+"""Where a recipe leaves the FIPS module, if it has one, below that prefix."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,12 @@ class SourceProvider:
         if tree.version != resolution.version:
             reason = f"the build has version {tree.version}, expected {resolution.version}"
             raise StepFailed("compile", reason, "this is a bug, please report it")
-        return replace(materials_of(ref, tree, attempt), development=resolution.packages)
+        module = here / INSTALLED / FIPS_MODULE
+        return replace(
+            materials_of(ref, tree, attempt),
+            development=resolution.packages,
+            fips_module=module if module.is_file() else None,
+        )
 
     def built(self, resolution: Resolution, attempt: Attempt) -> Path:
         """The folder of the installed build, from the cache or built now. Raises StepFailed."""

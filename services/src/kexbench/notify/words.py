@@ -31,7 +31,7 @@ _BY_PEOPLE = {
     AlertAction.NOTED: "{who} commented: {subject}",
     AlertAction.DUE: "{due}: {subject}",
 }
-_FEWER = {"ns": "less", "bytes": "fewer", "count": "fewer"}
+_FEWER = {"ns": "less", "bytes": "fewer", "count": "fewer", "ppm": "less"}
 Foreign = Callable[[str], str]
 """How text that others wrote is shown."""
 

@@ -364,8 +364,8 @@ class AlertsSpec(Written):
     relevant: Annotated[
         Share,
         Field(
-            description="smaller changes are ignored wherever runs of the spec are evaluated; exact metrics have "
-            "limits of their own",
+            description="smaller changes are ignored wherever runs of the spec are evaluated; exact metrics "
+            "and the variation of throughput have limits of their own",
             json_schema_extra={"default": "0.5%"},
         ),
     ] = _USUAL_RULE.relevant

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostLoad
-from kexbench.domain.metrics import EXAMINED, TIMED, Metric
+from kexbench.domain.metrics import EXAMINED, TIMED, VARIED, Metric
 from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.domain.samples import (
     ABSENT,
     MIN_CLEAN_BATCHES,
+    MIN_VARIED_BATCHES,
     SIGNALS_FROM_OUTSIDE,
     Invocation,
     Negotiated,
@@ -23,6 +24,7 @@ from kexbench.domain.samples import (
     Sample,
     Timer,
 )
+from kexbench.domain.spreads import spread_of
 from kexbench.runner.age import age_of
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.host import memory_kills
@@ -129,6 +131,22 @@ def _shared_ns(batch: Batch, undisturbed: Sequence[Batch], part: str) -> int | N
     return round(batch.thread_cpu_ns * sum(ns for ns, _ in split) / thread_cpu_ns)
 
 
+def varied_samples(reference: str, batches: Sequence[Batch]) -> list[Sample]:
+    """How much the undisturbed batches of several threads vary, as one value for each metric. None of too few."""
+    undisturbed = [batch for batch in batches if not batch.disturbed]
+    if len(undisturbed) < MIN_VARIED_BATCHES:
+        return []
+    costs = {
+        metric: [(batch.total(varied.total) or 0) / batch.handshakes for batch in undisturbed]
+        for metric, varied in VARIED.items()
+    }
+    return [
+        Sample(subject=reference, metric=metric, values=(1e6 * spread_of(values),))
+        for metric, values in costs.items()
+        if min(values) > 0
+    ]
+
+
 def has_level(metric: Metric) -> bool:
     """Whether it includes costs of few handshakes. OpenSSL, for example, makes new RSA blinding every 32 operations. A
     median of batches would omit such costs."""
@@ -163,7 +181,8 @@ def _samples(reference: str, batches: Sequence[Batch | Served], case: Case) -> l
     if case.has_server:
         return served_samples(reference, [batch for batch in batches if isinstance(batch, Served)])
     in_memory = [batch for batch in batches if isinstance(batch, Batch)]
-    return samples_of(reference, in_memory, whole_connection=case.is_whole_connection)
+    varied = varied_samples(reference, in_memory) if case.threads > 1 else []
+    return [*samples_of(reference, in_memory, whole_connection=case.is_whole_connection), *varied]
 
 
 def _participant(setting: Setting, reference: str) -> Participant | ServedParticipant:
