@@ -23,11 +23,9 @@ export function LifeChanges({ changes, hostKind }: { changes: LifeChange[]; host
           </tr>
         </thead>
         <tbody>
-          {changes.map(({ case: caseView, metric, title, before, cell }) => {
-            const { change, estimate } = cell;
-            if (!change || !estimate) return null;
+          {changes.map(({ case: caseView, metric, title, ends, before, after, move, verdict, resolves }) => {
             return (
-              <tr key={`${caseView.id} ${metric} ${cell.subject}`}>
+              <tr key={`${caseView.id} ${metric} ${ends[1].subject}`}>
                 <th scope="row">
                   {title}
                   <small className="below">
@@ -39,13 +37,13 @@ export function LifeChanges({ changes, hostKind }: { changes: LifeChange[]; host
                   </small>
                 </th>
                 <td>
-                  {change.before.label} → {change.after.label}
+                  {ends[0].label} → {ends[1].label}
                 </td>
                 <td className="number">
-                  <MoveText move={change} isNarrow />
-                  <small className="below">{format.costs(before, estimate.value, metric)}</small>
+                  {move && <MoveText move={move} isNarrow />}
+                  <small className="below">{format.costs(before, after, metric)}</small>
                   <small className="below">
-                    <VerdictText verdict={change.verdict} resolves={change.resolves} metric={metric} />
+                    <VerdictText verdict={verdict} resolves={resolves} metric={metric} />
                   </small>
                 </td>
               </tr>

@@ -1,13 +1,15 @@
 // CPU time of a process's start, step by step: a bar for each version.
-import type { HostKind, LifeCase, Subject } from "@/api/generated";
+import type { HostKind, LifeCase, Metric, Subject } from "@/api/generated";
 import { milliseconds } from "@/format";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { captionOf, subjectsText } from "./chart-caption";
 import { subjectTitle } from "./libraries";
-import { START_STEPS, startsOf } from "./life-model";
+import { START_STEPS, startsOf, sumOf, UNDIVIDED } from "./life-model";
 
 /** The share of a step that is not told. */
 const NEGLIGIBLE = 0.005;
+
+const STEPS_AND_REST: readonly (readonly [Metric, string])[] = [...START_STEPS, UNDIVIDED];
 
 interface Props {
   shown: LifeCase;
@@ -18,15 +20,18 @@ interface Props {
 export function StartBars({ shown, subjects, hostKind }: Props) {
   const starts = startsOf(shown, subjects);
   if (starts.length === 0) return null;
-  const most = Math.max(...starts.map(({ totalNs }) => totalNs));
+  const most = Math.max(...starts.map(({ totalNs, steps }) => Math.max(totalNs, sumOf(steps))));
+  const shownSteps = STEPS_AND_REST.filter(([metric]) =>
+    starts.some(({ steps }) => steps.some((step) => step.metric === metric)),
+  );
   const title = "CPU time from a process's start to its first handshake";
   return (
     <ChartFrame caption={captionOf({ title, subjects: subjectsText(subjects), hosts: [hostKind] })}>
       <h3>{title}</h3>
       <p className="key">
-        {START_STEPS.map(([metric, name], place) => (
+        {shownSteps.map(([metric, name]) => (
           <span key={metric}>
-            <i className={`block step-${place}`} aria-hidden /> {name}{" "}
+            <i className={blockOf(metric)} aria-hidden /> {name}{" "}
           </span>
         ))}
       </p>
@@ -37,11 +42,7 @@ export function StartBars({ shown, subjects, hostKind }: Props) {
             <dd>
               <span className="blocks" aria-hidden>
                 {steps.map(({ metric, ns }) => (
-                  <i
-                    key={metric}
-                    className={`block step-${START_STEPS.findIndex(([each]) => each === metric)}`}
-                    style={{ width: `${(100 * ns) / most}%` }}
-                  />
+                  <i key={metric} className={blockOf(metric)} style={{ width: `${(100 * ns) / most}%` }} />
                 ))}
               </span>
               <small>
@@ -57,4 +58,8 @@ export function StartBars({ shown, subjects, hostKind }: Props) {
       </dl>
     </ChartFrame>
   );
+}
+
+function blockOf(metric: Metric): string {
+  return `block step-${STEPS_AND_REST.findIndex(([each]) => each === metric)}`;
 }

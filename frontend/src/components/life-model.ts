@@ -13,10 +13,7 @@ export function chosenOf(answer: Life, caseId?: string, versions?: string[]) {
   return {
     subjects,
     changes: answer.changes.filter(
-      (change) =>
-        isChosen(change) &&
-        names.has(change.cell.subject) &&
-        names.has(change.cell.change?.before.subject ?? ""),
+      (change) => isChosen(change) && change.ends.every(({ subject }) => names.has(subject)),
     ),
     variations: answer.variations.filter(
       ({ subject, usual, other }) =>
@@ -49,24 +46,40 @@ export const START_STEPS = [
   ["start_trust_cpu_ns", "trust anchors"],
   ["start_handshake_cpu_ns", "first handshake"],
 ] as const satisfies readonly (readonly [Metric, string])[];
+/** What libraries do between the steps that they tell apart: all of set-up, if they tell none of it. */
+export const UNDIVIDED = ["start_cpu_ns", "set-up, undivided"] as const;
 
 export interface Start {
   subject: Subject;
-  /** CPU time of each step that has a number */
+  /** CPU time of each step that has a number, and of what is not divided into steps */
   steps: { metric: Metric; name: string; ns: number }[];
   totalNs: number;
+}
+
+export function sumOf(steps: Start["steps"]): number {
+  return steps.reduce((sum, { ns }) => sum + ns, 0);
 }
 
 /** Of each version whose start was measured step by step. */
 export function startsOf(shown: LifeCase, subjects: readonly Subject[]): Start[] {
   const lines = shown.sections.flatMap(({ lines }) => lines);
   return subjects.flatMap((subject, place) => {
-    const steps = START_STEPS.flatMap(([metric, name]) => {
-      const value = lines.find((line) => line.metric === metric)?.cells[place]?.estimate?.value;
-      return value === undefined ? [] : [{ metric, name, ns: value }];
+    const nsOf = (wanted: Metric) =>
+      lines.find(({ metric }) => metric === wanted)?.cells[place]?.estimate?.value;
+    const [whole, rest] = UNDIVIDED;
+    const steps: Start["steps"] = START_STEPS.flatMap(([metric, name]) => {
+      const ns = nsOf(metric);
+      return ns === undefined ? [] : [{ metric, name, ns }];
     });
-    const totalNs = steps.reduce((sum, { ns }) => sum + ns, 0);
-    return steps.length > 0 ? [{ subject, steps, totalNs }] : [];
+    if (steps.length === 0) return [];
+    const told = sumOf(steps);
+    const totalNs = nsOf(whole) ?? told;
+    const isWhole = START_STEPS.every(
+      ([metric]) => metric === "start_trust_cpu_ns" || nsOf(metric) !== undefined,
+    );
+    // Medians of steps don't add up to the median of all, so a rest says something only where steps are missing.
+    if (!isWhole && totalNs > told) steps.splice(2, 0, { metric: whole, name: rest, ns: totalNs - told });
+    return [{ subject, steps, totalNs }];
   });
 }
 

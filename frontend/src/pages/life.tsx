@@ -152,7 +152,7 @@ function Nothing({ search }: { search: LifeSearch }) {
         <WayOut />
       ) : (
         <FirstRun
-          how="This spec measures how processes start, how contexts age, and what connections hold and share:"
+          how="This spec measures how processes start, how contexts age, and what connections hold:"
           command={SPEC}
         />
       )}

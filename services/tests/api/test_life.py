@@ -8,7 +8,7 @@ import pytest
 
 from kexbench.domain.samples import Metric, Sample
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.builders import SPEC, a_run, an_invocation
+from tests.builders import SPEC, a_run, an_invocation, an_outcome
 
 OLD, NEW = "fake@1.0", "fake@1.1"
 PLAIN = "tlsv1.3_ecdhe-ecdsa_ecdsa-p-256_x25519_aes-128-gcm_chain-2_verified"
@@ -26,16 +26,24 @@ INVOCATIONS = 6
 Values = Mapping[Metric, Mapping[str, float]]
 
 
-def measured(store: ClickHouseStore, values: Mapping[str, Values], age: int = 0) -> None:
+def measured(
+    store: ClickHouseStore,
+    values: Mapping[str, Values],
+    age: int = 0,
+    run_id: str = "run-life",
+    failed: Sequence[str] = (),
+) -> None:
     """A run of both cases. Each invocation's values are some thousandths apart, alike for both subjects."""
     ages = f", age: {age}" if age else ""
     spec = SPEC[: SPEC.index("matrix:")] + f"{MATRIX}measure: {{ invocations: {INVOCATIONS}, starts: 3{ages} }}\n"
-    run = a_run("run-life", spec=spec)
+    run = a_run(run_id, spec=spec)
     store.add_run(run)
     found = []
     for case_id, of_case in values.items():
         for number in range(INVOCATIONS):
-            invocation = an_invocation(run, number, case_id=case_id, cpu_ns=dict.fromkeys((OLD, NEW), 500_000))
+            costs = dict.fromkeys({OLD, NEW} - set(failed), 500_000.0)
+            outcomes = [an_outcome(subject) for subject in failed]
+            invocation = an_invocation(run, number, case_id=case_id, cpu_ns=costs, outcomes=outcomes)
             samples = [
                 Sample(subject=subject, metric=metric, values=_around(value, number))
                 for metric, of_metric in of_case.items()
@@ -90,18 +98,54 @@ def test_a_slower_trust_store_is_found_with_both_ends(client: httpx2.Client, emp
         LOADED,
         pytest.approx(5e6, rel=0.01),
     )
-    change = first["cell"]["change"]
-    assert (change["before"]["version"], change["after"]["version"]) == ("1.0", "1.1")
-    assert change["verdict"] == "more"
-    assert change["low"] <= change["ratio"] <= change["high"]
-    assert change["ratio"] == pytest.approx(5, rel=0.01)
-    assert answer["sentence"].startswith("The largest change is in start trust CPU time: +400.0%")
+    assert [end["version"] for end in first["ends"]] == ["1.0", "1.1"]
+    assert (first["verdict"], first["after"]) == ("more", pytest.approx(25e6, rel=0.01))
+    move = first["move"]
+    assert move["low"] <= move["ratio"] <= move["high"]
+    assert move["ratio"] == pytest.approx(5, rel=0.01)
+    assert answer["sentence"].startswith("The largest change is in start trust CPU time: 5,")
+    assert "+400.0%" in answer["sentence"]
     (case,) = answer["cases"]
     groups = [section["group"] for section in case["sections"]]
     assert groups == ["Start of a process", "Memory"]
     (line,) = case["sections"][1]["lines"]
     assert line["metric"] == "server_held_bytes"
     assert [cell["estimate"]["value"] for cell in line["cells"]] == pytest.approx([60_000, 60_000], rel=0.01)
+
+
+def test_a_leak_that_begins_is_the_largest_change_although_nothing_has_no_ratio(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    slower = {Metric.START_CPU_NS: {OLD: 4e6, NEW: 5e6}}
+    measured(empty_store, {PLAIN: {Metric.GROWTH_BYTES: {OLD: 0, NEW: 16}, **slower}})
+    answer = asked(client)
+    first, second = answer["changes"]
+    assert (first["metric"], first["verdict"], first["move"]) == ("growth_bytes", "more", None)
+    assert (first["before"], first["after"]) == (0, pytest.approx(16, rel=0.01))
+    assert second["metric"] == "start_cpu_ns"
+    assert "0 → 16" in answer["sentence"]
+
+
+def test_both_values_of_a_change_are_of_the_run_that_compared_them(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, {PLAIN: {Metric.START_CPU_NS: {OLD: 4e6, NEW: 8e6}}})
+    measured(empty_store, {PLAIN: {Metric.START_CPU_NS: {NEW: 5e6}}}, run_id="run-later")
+    (change,) = asked(client)["changes"]
+    assert (change["before"], change["after"]) == (pytest.approx(4e6, rel=0.01), pytest.approx(8e6, rel=0.01))
+    assert change["move"]["ratio"] == pytest.approx(2, rel=0.01)
+
+
+def test_a_newer_version_without_a_number_hides_no_variation(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(
+        empty_store,
+        {PLAIN: {Metric.START_CPU_NS: {OLD: 4e6}}, LOADED: {Metric.START_CPU_NS: {OLD: 8e6}}},
+        failed=(NEW,),
+    )
+    (variation,) = asked(client)["variations"]
+    assert variation["subject"].startswith("fake@1.0")
 
 
 def test_a_variation_costs_the_newest_version_what_its_starts_differ_by(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kexbench.domain.cases import Case
+from kexbench.domain.dimensions import ContextUse
 from kexbench.domain.metrics import AGED, Metric
 from kexbench.domain.samples import Invocation, OutcomeKind
 from kexbench.runner.age import age_request, age_samples, check_age, ends, growth, longest_seconds
@@ -132,16 +133,22 @@ def test_a_planted_slope_and_a_planted_leak_are_found_beside_a_subject_without(
     assert found[leaks][Metric.GROWTH_BYTES] == pytest.approx(24)
 
 
-def test_without_being_asked_no_context_ages_nor_does_one_of_several_threads(
+def test_no_context_ages_without_being_asked_nor_one_of_several_threads_or_one_that_is_replaced(
     make_job_input: MakeJobInput, tmp_path: Path
 ) -> None:
     assert costs(aged(make_job_input, tmp_path, FAKE, age=0), FAKE) == {}
-    threads = ECDHE.model_copy(update={"threads": 2})
-    assert costs(aged(make_job_input, tmp_path, FAKE, case=threads), FAKE) == {}
+    for replaced in ({"threads": 2}, {"context": ContextUse.CONNECTION}, {"reload_every": 10}):
+        assert costs(aged(make_job_input, tmp_path, FAKE, case=ECDHE.model_copy(update=replaced)), FAKE) == {}
 
 
-def test_a_worker_that_crashes_while_it_ages_is_dropped(make_job_input: MakeJobInput, tmp_path: Path) -> None:
+def test_a_worker_that_crashes_while_it_ages_keeps_what_was_measured_before(
+    make_job_input: MakeJobInput, tmp_path: Path
+) -> None:
     crashing = "fake@1.1+noise=0+crash_after=500"
     invocation = aged(make_job_input, tmp_path, FAKE, crashing)
     assert [(outcome.subject, outcome.kind) for outcome in invocation.outcomes] == [(crashing, OutcomeKind.CRASHED)]
     assert costs(invocation, FAKE).keys() == AGED.keys()
+    assert costs(invocation, crashing) == {}
+    kept = {sample.metric for sample in invocation.samples if sample.subject == crashing}
+    assert {Metric.CPU_NS, Metric.SERVER_BYTES} <= kept
+    assert crashing in invocation.negotiated

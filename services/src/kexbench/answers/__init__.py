@@ -24,7 +24,7 @@ Start at `matrix.py`.
   `stacks_words.py`: its table; `stacks_workload.py`: a mix of full and resumed handshakes; `ranking.py`: the cheapest.
 - `paths.py`, `paths_shapes.py`, `paths_words.py`: what a user waits for over emulated paths, measured and predicted;
   `waits.py`, `waits_words.py`: what an upgrade changes of it, and why.
-- `life.py`, `life_variations.py`, `life_words.py`, `ages.py`: start, age, memory and shared atomic operations, from
+- `life.py`, `life_variations.py`, `ages.py`: start, age, memory and shared atomic operations, from
   version to version.
 - `overview.py`, `badge.py`, `search.py`, `queued.py`: what is new, as a picture, by words, and what is measured next.
 - `filters.py`, `choices.py`, `meaning.py`: what can be chosen, and what people mean by a name.

@@ -93,6 +93,8 @@ class ShownCells:
     cases: Sequence[Case] = ()
     subjects: Sequence[Subject] = ()
     cells: Sequence[Cell] = ()
+    judged: Sequence[tuple[Step, UpgradeCell]] = ()
+    """The verdict of each cell with a previous version, also of one without a ratio."""
 
 
 class _CaseKey(NamedTuple):
@@ -141,13 +143,15 @@ def shown_cells(store: SampleStore, selection: Selection, relevant: float = RELE
     )
     kind = HostKind(selection.pool or "", selection.cpu_model or "")
     ends = {kit.subject.name: end_of(kit.subject) for cells in by_case for kit in cells.kits}
+    verdicts = [step and judged[step].of(cell.case_id, kind) for cell, step in shown]
     return ShownCells(
         [cells.case for cells in by_case],
         subjects,
         [
-            _with_change(cell, (ends[step[0]], ends[step[1]]), judged[step].of(cell.case_id, kind)) if step else cell
-            for cell, step in shown
+            _with_change(cell, (ends[step[0]], ends[step[1]]), verdict) if step else cell
+            for (cell, step), verdict in zip(shown, verdicts, strict=True)
         ],
+        [(step, verdict[1]) for (_, step), verdict in zip(shown, verdicts, strict=True) if step and verdict],
     )
 
 

@@ -5,23 +5,25 @@ A line for each metric of these kinds, its cells as in the matrix, so that verdi
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from math import log
+from math import inf, log
 
 from pydantic import Field
 
 from kexbench.answers.ages import Place, ageing_of
 from kexbench.answers.cells import Cell, ShownCells, shown_cells
 from kexbench.answers.life_variations import LifeVariation, variations
-from kexbench.answers.life_words import life_sentence
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.shapes import CaseView
-from kexbench.answers.subjects import version_order
+from kexbench.answers.subjects import end_of, version_order
 from kexbench.domain.ages import Ageing
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.metrics import Metric, MetricGroup
+from kexbench.domain.numbers import amounts_of, move_words
 from kexbench.domain.subjects import Subject
+from kexbench.domain.upgrades import CellVerdict, UpgradeEnd
 from kexbench.store.evidence import Evidence
 from kexbench.store.port import Selection, Store
 
@@ -58,8 +60,12 @@ class LifeChange(Frozen):
     case: CaseView
     metric: Metric
     title: str
-    cell: Cell = Field(description="of the later version; its change names both ends")
-    before: float = Field(description="in the metric's unit")
+    ends: tuple[UpgradeEnd, UpgradeEnd] = Field(description="the version before and the one after")
+    before: float = Field(description="as compared, in the metric's unit")
+    after: float
+    move: Ratio | None = Field(description="after by before; null from or to 0, which has no ratio")
+    verdict: CellVerdict
+    resolves: float | None = Field(description="the smallest detectable change, as a share")
 
 
 class Life(Frozen):
@@ -114,7 +120,7 @@ def _answer(store: Store, kind: HostKind, libraries: Sequence[str]) -> Life:
         cases=[_case(case, by_metric, subjects, ageing) for case in ordered],
         changes=changes,
         variations=variations(store, kind, by_metric[Metric.START_CPU_NS]) if Metric.START_CPU_NS in by_metric else [],
-        sentence=life_sentence([(change.metric, change.cell.change) for change in changes if change.cell.change]),
+        sentence=life_sentence(changes),
     )
 
 
@@ -147,32 +153,52 @@ def _case(
 def _largest(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) -> list[LifeChange]:
     """Of each kind of metrics, and of each metric the largest increase and the largest decrease."""
     of_group: dict[MetricGroup, list[LifeChange]] = defaultdict(list)
-    told: set[tuple[Metric, bool]] = set()
-    for change in sorted(_changes(by_metric, cases), key=lambda change: -_size(change.cell)):
-        direction = change.metric, change.cell.change is not None and change.cell.change.verdict == "more"
+    told: set[tuple[Metric, CellVerdict]] = set()
+    for change in sorted(_changes(by_metric, cases), key=_size, reverse=True):
         group = of_group[change.metric.row.group]
-        if direction not in told and len(group) < MOST_CHANGES:
-            told.add(direction)
+        if (change.metric, change.verdict) not in told and len(group) < MOST_CHANGES:
+            told.add((change.metric, change.verdict))
             group.append(change)
     shown = (change for group in of_group.values() for change in group)
-    return sorted(shown, key=lambda change: -_size(change.cell))
+    return sorted(shown, key=_size, reverse=True)
 
 
 def _changes(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) -> Iterator[LifeChange]:
     for metric, shown in by_metric.items():
-        values = {(cell.case_id, cell.subject): cell.estimate.value for cell in shown.cells if cell.estimate}
-        for cell in shown.cells:
-            change = cell.change
-            before = values.get((cell.case_id, change.before.subject)) if change else None
-            if change and change.verdict in ("more", "less") and before is not None and cell.case_id in cases:
+        ends = {subject.name: end_of(subject) for subject in shown.subjects}
+        for (before, after), cell in shown.judged:
+            if cell.verdict not in ("more", "less") or cell.case_id not in cases:
+                continue
+            if cell.before_ns is not None and cell.after_ns is not None:
                 yield LifeChange(
                     case=CaseView.of(cases[cell.case_id]),
                     metric=metric,
                     title=metric.row.title,
-                    cell=cell,
-                    before=before,
+                    ends=(ends[before], ends[after]),
+                    before=cell.before_ns,
+                    after=cell.after_ns,
+                    move=cell.move,
+                    verdict=cell.verdict,
+                    resolves=cell.resolves,
                 )
 
 
-def _size(cell: Cell) -> float:
-    return abs(log(cell.change.ratio)) if cell.change and cell.change.ratio > 0 else 0.0
+def _size(change: LifeChange) -> float:
+    """Infinite from or to 0."""
+    return abs(log(change.move.ratio)) if change.move else inf
+
+
+def life_sentence(changes: Sequence[LifeChange]) -> str:
+    """`The largest change is in start trust CPU time: 4,862 → 29,310 µs, +502.8% [+498.0%, +527.1%] from OpenSSL 1.1.1w
+    to OpenSSL 3.0.19.` Empty without a change."""
+    if not changes:
+        return ""
+    before, after = (end.label for end in changes[0].ends)
+    return f"The largest change is in {changes[0].metric.words}: {change_words(changes[0])} from {before} to {after}."
+
+
+def change_words(change: LifeChange) -> str:
+    """`4,862 → 29,310 µs, +502.8% [+498.0%, +527.1%]`, or `0 → 16 B`."""
+    amounts = amounts_of(change.before, change.after, change.metric.unit)
+    move = change.move
+    return f"{amounts}, {move_words(move.ratio, move.low, move.high)}" if move else amounts

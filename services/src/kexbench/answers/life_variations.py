@@ -47,7 +47,8 @@ class LifeVariation(Frozen):
 
 def variations(store: SampleStore, kind: HostKind, starts: ShownCells) -> list[LifeVariation]:
     """Of the newest version that was measured of each library, those that cost more, the dearest first."""
-    newest = {subject.library: subject.name for subject in starts.subjects}
+    measured = {cell.subject for cell in starts.cells if cell.estimate}
+    newest = {subject.library: subject.name for subject in starts.subjects if subject.name in measured}
     data = list(_measured(store, kind, list(_pairs(starts, set(newest.values())))))
     cells = judged_together([each for _, each in data])
     estimates = {(cell.case_id, cell.subject): cell.estimate for cell in starts.cells if cell.estimate}

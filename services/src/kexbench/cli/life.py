@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.answers.life import Life, LifeCase
+from kexbench.answers.life import Life, LifeCase, change_words
 from kexbench.answers.subjects import end_of
 from kexbench.cli.change_tables import milliseconds
 from kexbench.cli.console import err, out, print_json
@@ -20,7 +20,7 @@ from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text
 from kexbench.cli.words import host_text, shared_line
-from kexbench.domain.numbers import amount_words, counted, move_words
+from kexbench.domain.numbers import counted, move_words
 
 
 def life(
@@ -43,7 +43,7 @@ def life(
 
         kexbench run life && kexbench life
         kexbench life --library openssl --case '*anchors-144'
-        kexbench life --json | jq '.changes[] | {metric, ratio: .cell.change.ratio}'
+        kexbench life --json | jq '.changes[] | {metric, before, after}'
     """
     query = [
         *(("library", each) for each in library or ()),
@@ -61,7 +61,10 @@ def life(
 
 def _print(answer: Life, patterns: list[str]) -> None:
     if answer.host_kind is None or not answer.cases:
-        err.print("no start, age, allocation or atomic operation was measured: kexbench run life", markup=False)
+        err.print(
+            "no start, age, allocation or atomic operation was measured; starts and ages: kexbench run life",
+            markup=False,
+        )
         return
     shown = [each for each in answer.cases if any(fnmatchcase(each.case.id, pattern) for pattern in patterns)]
     if patterns and not shown:
@@ -95,16 +98,12 @@ def _table(answer: Life, case: LifeCase) -> Table:
 
 
 def _changes(answer: Life) -> Iterator[str]:
-    """`  Trust anchors: 4,862 µs → 29,310 µs, +503% [+498%, +510%], OpenSSL 1.1.1w → OpenSSL 3.0.19, TLS 1.3 …`"""
+    """`  Trust anchors: 4,862 → 29,310 µs, +503% [+498%, +510%], OpenSSL 1.1.1w → OpenSSL 3.0.19, TLS 1.3 …`"""
     if answer.changes:
         yield "Largest changes:"
     for each in answer.changes:
-        found, after = each.cell.change, each.cell.estimate
-        if found and after:
-            amounts = " → ".join(amount_words(value, each.metric.unit) for value in (each.before, after.value))
-            move = move_words(found.ratio, found.low, found.high)
-            ends = f"{found.before.label} → {found.after.label}"
-            yield f"  {each.title}: {amounts}, {move}, {ends}, {each.case.title}"
+        before, after = (end.label for end in each.ends)
+        yield f"  {each.title}: {change_words(each)}, {before} → {after}, {each.case.title}"
 
 
 def _variations(answer: Life) -> Iterator[str]:

@@ -488,7 +488,8 @@ class Case(Frozen):
     def ages(self) -> bool:
         """Whether many connections can be made on one context of it, one after the other: one worker plays both roles
         on one thread, and no key is used up."""
-        return not (self.has_server or self.peer != NOTHING or self.threads > 1 or self.punctures)
+        keeps_context = self.context is ContextUse.SHARED and not self.reload_every
+        return keeps_context and not (self.has_server or self.peer != NOTHING or self.threads > 1 or self.punctures)
 
     @property
     def has_server(self) -> bool:

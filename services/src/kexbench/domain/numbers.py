@@ -52,7 +52,12 @@ def amount_words(value: float, unit: str) -> str:
 def amounts_words(before: float, after: float, unit: str) -> str:
     """`1,482 → 2,663 B (+79.7%)`"""
     change = f" ({percent(after / before)})" if before else ""
-    return f"{_amount(before, unit)} → {amount_words(after, unit)}{change}"
+    return f"{amounts_of(before, after, unit)}{change}"
+
+
+def amounts_of(before: float, after: float, unit: str) -> str:
+    """`1,482 → 2,663 B`"""
+    return f"{_amount(before, unit)} → {amount_words(after, unit)}"
 
 
 _UNITS = {"ns": " µs", "bytes": " B", "ppm": "%"}

@@ -8,8 +8,7 @@ from kexbench.answers.cells import Cell, OutcomeView
 from kexbench.answers.comparison import ComparedEnd, Comparison
 from kexbench.answers.cpus import Cpus
 from kexbench.answers.history import CellHistory, HistoryLine
-from kexbench.answers.life import Life, LifeCase
-from kexbench.answers.life_words import life_sentence
+from kexbench.answers.life import Life, LifeCase, life_sentence
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import LibraryState, Overview
 from kexbench.answers.paths_shapes import PathCell, Paths
@@ -65,18 +64,14 @@ def narrowed_life(answer: Life, names: Collection[str]) -> Life:
     """Changes need both of their ends."""
     columns = [place for place, subject in enumerate(answer.subjects) if subject.name in names]
     shown = {answer.subjects[place].name for place in columns}
-    changes = [
-        change
-        for change in answer.changes
-        if change.cell.change and {change.cell.change.before.subject, change.cell.subject} <= shown
-    ]
+    changes = [change for change in answer.changes if {end.subject for end in change.ends} <= shown]
     return answer.model_copy(
         update={
             "subjects": [answer.subjects[place] for place in columns],
             "cases": [_narrowed_case(case, columns, shown) for case in answer.cases],
             "changes": changes,
             "variations": [each for each in answer.variations if each.subject in shown],
-            "sentence": life_sentence([(each.metric, each.cell.change) for each in changes if each.cell.change]),
+            "sentence": life_sentence(changes),
         }
     )
 

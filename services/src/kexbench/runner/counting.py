@@ -96,7 +96,7 @@ def count_stacks(setting: Setting, reference: str, instrument: Instrument) -> tu
     """What the worker counts by stack, in each part. Raises Dropped."""
     case = setting.case
     if not case.is_countable:
-        raise _uncountable(f"{instrument} are counted in one thread that plays both roles")
+        raise _uncountable(f"{instrument} are counted in cases with one thread that plays both roles")
     with (
         setting.launch(reference, count_heap=INSTRUMENTS[instrument].watches_heap, threads=1) as worker,
         worker_faults(),

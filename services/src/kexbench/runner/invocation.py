@@ -264,7 +264,7 @@ class _Participants:
                 try:
                     self._further[reference] += start_processes(self._setting, reference)
                 except Dropped as fault:
-                    self._drop(reference, fault)
+                    self._note(reference, fault)
 
     def age(self, order: Sequence[str]) -> None:
         """Age a context of each live subject, one after the other."""
@@ -273,7 +273,7 @@ class _Participants:
                 try:
                     self._further[reference] += age_of(self._setting, reference, participant.last_batch)
                 except Dropped as fault:
-                    self._drop(reference, fault)
+                    self._note(reference, fault)
 
     def samples(self) -> tuple[Sample, ...]:
         """The samples of all subjects that are still live."""
@@ -295,11 +295,16 @@ class _Participants:
             return None
 
     def _drop(self, reference: str, fault: Dropped) -> None:
+        """Without any number."""
+        self._note(reference, fault)
+        self.live.pop(reference, None)
+        self.negotiated.pop(reference, None)
+        self.timers.pop(reference, None)
+
+    def _note(self, reference: str, fault: Dropped) -> None:
+        """Beside the numbers that were measured before."""
         if fault.signal in SIGNALS_FROM_OUTSIDE:
             if fault.signal != signal.SIGKILL or memory_kills() == self._memory_kills:
                 raise CutShort(f"{reference}: {fault.reason}") from None
             fault = Dropped(OutcomeKind.ERROR, "the kernel killed the worker because memory ran out")
-        self.live.pop(reference, None)
-        self.negotiated.pop(reference, None)
-        self.timers.pop(reference, None)
         self.outcomes[reference] = fault.outcome(reference)
