@@ -16,7 +16,7 @@ export function LifeVariations({ variations, subjects }: Props) {
       <table className="numbers tight">
         <thead>
           <tr>
-            {["With", "Version", "Start without", "Start with", "Change", "Case"].map((column) => (
+            {["With", "Version", "Start without", "Start with", "Change"].map((column) => (
               <th key={column} scope="col">
                 {column}
               </th>
@@ -28,7 +28,10 @@ export function LifeVariations({ variations, subjects }: Props) {
             const own = subjects.find(({ name }) => name === subject);
             return (
               <tr key={`${subject} ${usual.id} ${other.id}`}>
-                <th scope="row">{what}</th>
+                <th scope="row">
+                  {what}
+                  <small className="below">{usual.title}</small>
+                </th>
                 <td>{own ? subjectTitle(own) : subject}</td>
                 {[before, after].map((start) => (
                   <td key={start.value} className="number">
@@ -39,7 +42,6 @@ export function LifeVariations({ variations, subjects }: Props) {
                 <td className="number">
                   <MoveText move={move} isNarrow />
                 </td>
-                <td>{usual.title}</td>
               </tr>
             );
           })}
