@@ -65,6 +65,8 @@ static bool could_take(const struct tls_case *c, struct fault *fault) {
     return lacks == NULL || fault_set(fault, FAULT_UNSUPPORTED, "%s", lacks);
 }
 
+_Static_assert(sizeof(struct traits) == 5, "rustls/src/lib.rs has as many traits");
+
 static void flatten(struct context *c) {
     static char host[] = VERIFIED_HOST;
     const struct tls_case *t = &c->tls_case;

@@ -497,7 +497,10 @@ static void verifies(void) {
         struct negotiated seen = {0};
         struct fault fault;
         struct prepared p;
-        CHECK(ready(&p, &c, &seen, &fault) == verified[i].works);
+        bool works = ready(&p, &c, &seen, &fault);
+        if (!works && c.trust_store != TRUST_FILE && fault.kind == FAULT_UNSUPPORTED)
+            continue; /* not all libraries take a folder */
+        CHECK(works == verified[i].works);
         if (p.context != NULL) {
             CHECK_NUMBER(seen.verified_length, 3);
             release(&p);

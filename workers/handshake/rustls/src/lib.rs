@@ -20,7 +20,7 @@ use side::{Context, Live, Side};
 pub static foreign_library: [u8; 7] = *b"rustls\0";
 /// `struct traits` of `backend.h`.
 #[no_mangle]
-pub static foreign_traits: [bool; 3] = [false; 3];
+pub static foreign_traits: [bool; 5] = [false; 5];
 static VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
 #[cfg(not(feature = "ring"))]
 static VERSION_TEXT: &str = concat!("rustls ", env!("CARGO_PKG_VERSION"), " with aws-lc-rs\0");
