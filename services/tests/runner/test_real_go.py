@@ -9,6 +9,7 @@ from subprocess import PIPE
 
 import pytest
 
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.kits import read_probe
 from kexbench.material.store import MaterialStore
@@ -83,6 +84,8 @@ def test_a_hybrid_is_measured_and_what_the_library_lacks_is_unsupported(kits: Re
 
 def test_a_count_of_instructions_is_refused_with_its_reason(kits: RealKits, tmp_path: Path) -> None:
     job_input = a_job_input(kits, MaterialStore(tmp_path / "material"), tmp_path / "results.ndjson", FULL, GO)
+    measure = job_input.measure.model_copy(update={"instrument": Instrument.INSTRUCTIONS})
+    job_input = job_input.model_copy(update={"measure": measure})
     turn = Turn(FULL.case_id, (GO,), 0, examines=True)
     (outcome,) = count_invocation(job_input, turn, UNPINNED, tmp_path / "worker.log", lambda: QUIET).outcomes
     assert outcome.kind is OutcomeKind.UNSUPPORTED
