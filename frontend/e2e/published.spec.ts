@@ -189,6 +189,7 @@ test("what needs a service is not there", async ({ page }) => {
     LABELS.upgrades,
     LABELS.stacks,
     LABELS.paths,
+    LABELS.life,
   ]);
   await openTrend(page);
   await expect(page.locator('a[href*="/runs"]')).toHaveCount(0);

@@ -12,7 +12,7 @@ from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
 from tests.cli.test_step_tables import AFTER, BEFORE, CASES, CHANGE, a_cell, a_detail, words
 
-UNITS = {"ns": "46.73 µs ±11.0%", "bytes": "46,730 B ±11.0%", "count": "46,730 ±11.0%"}
+UNITS = {"ns": "46.73 µs ±11.0%", "bytes": "46,730 B ±11.0%", "count": "46,730 ±11.0%", "ppm": "4.673% ±11.0%"}
 
 
 class StandInApi:
