@@ -165,9 +165,13 @@ static bool keep(struct side *client, struct fault *fault) {
 
 static struct clock clock_in_use;
 
+/* Before main: it is read while the library itself starts, too. */
+__attribute__((constructor)) static void choose_clock(void) {
+    clock_in_use = foreign_traits.own_threads ? slow_clock : real_clock;
+}
+
 static bool start(const char *settings, struct fault *fault) {
     (void)settings;
-    clock_in_use = foreign_traits.own_threads ? slow_clock : real_clock;
     return foreign_start(fault) != 0;
 }
 
