@@ -72,13 +72,13 @@ export function startsOf(shown: LifeCase, subjects: readonly Subject[]): Start[]
       return ns === undefined ? [] : [{ metric, name, ns }];
     });
     if (steps.length === 0) return [];
-    const told = sumOf(steps);
-    const totalNs = nsOf(whole) ?? told;
+    const stepsNs = sumOf(steps);
+    const totalNs = nsOf(whole) ?? stepsNs;
     const isWhole = START_STEPS.every(
       ([metric]) => metric === "start_trust_cpu_ns" || nsOf(metric) !== undefined,
     );
     // Medians of steps don't add up to the median of all, so a rest says something only where steps are missing.
-    if (!isWhole && totalNs > told) steps.splice(2, 0, { metric: whole, name: rest, ns: totalNs - told });
+    if (!isWhole && totalNs > stepsNs) steps.splice(2, 0, { metric: whole, name: rest, ns: totalNs - stepsNs });
     return [{ subject, steps, totalNs }];
   });
 }
