@@ -78,7 +78,8 @@ export function startsOf(shown: LifeCase, subjects: readonly Subject[]): Start[]
       ([metric]) => metric === "start_trust_cpu_ns" || nsOf(metric) !== undefined,
     );
     // Medians of steps don't add up to the median of all, so a rest says something only where steps are missing.
-    if (!isWhole && totalNs > stepsNs) steps.splice(2, 0, { metric: whole, name: rest, ns: totalNs - stepsNs });
+    if (!isWhole && totalNs > stepsNs)
+      steps.splice(2, 0, { metric: whole, name: rest, ns: totalNs - stepsNs });
     return [{ subject, steps, totalNs }];
   });
 }
