@@ -1,4 +1,5 @@
-"""A context that ages, beside a loop of resumptions by session id that shares no code with the worker."""
+"""A context that ages, beside a loop that shares no code with the worker: resumptions by session id, and full
+handshakes whose sessions fill the server's cache."""
 
 import json
 import os
@@ -13,12 +14,12 @@ from bench.machine import BenchError
 from bench.peers import plain_words
 from kexbench.domain.ages import points_of
 from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.dimensions import Tickets
 from kexbench.domain.metrics import AGED, Metric
 from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import Turn
 from kexbench.runner.participant import Setting
 
-CONNECTIONS = 20_000
 RESUMED = Case.model_validate(
     {
         "protocol": Protocol.TLS_1_2,
@@ -28,6 +29,17 @@ RESUMED = Case.model_validate(
         "resumption": "session-id",
     }
 )
+CACHED = Case.model_validate(
+    {
+        "protocol": Protocol.TLS_1_2,
+        "key_exchange": KeyExchange.ECDHE_ECDSA,
+        "curve": "P-256",
+        "group": "P-256",
+        "tickets": Tickets.CACHED,
+    }
+)
+CONNECTIONS = {RESUMED: 20_000, CACHED: 2_000}
+"""The cases, with their connections: full handshakes take ten times as long."""
 
 
 def compare_ages(
@@ -36,7 +48,7 @@ def compare_ages(
     """What the program and kexbench tell, the medians of invocations in which they take turns. Raises BenchError."""
     theirs: dict[Metric, list[float]] = defaultdict(list)
     ours: dict[Metric, list[float]] = defaultdict(list)
-    measure = setting.job_input.measure.model_copy(update={"age": CONNECTIONS})
+    measure = setting.job_input.measure.model_copy(update={"age": CONNECTIONS[setting.case]})
     job_input = setting.job_input.model_copy(update={"measure": measure})
     for number in range(invocations):
         for metric, value in loop_ages(_run(program, setting, "time"), _run(program, setting, "heap")).items():
@@ -58,7 +70,9 @@ def loop_ages(time: Mapping[str, float], heap: Mapping[str, float]) -> dict[Metr
 
 def _run(program: Path, setting: Setting, counts: str) -> dict[str, float]:
     _protocol, *words = plain_words(setting)
-    command = [str(program), *words, str(CONNECTIONS), str(points_of(CONNECTIONS)), counts]
+    connections = CONNECTIONS[setting.case]
+    mode = "resumed" if setting.case == RESUMED else "cached"
+    command = [str(program), *words, mode, str(connections), str(points_of(connections)), counts]
     environment = {**os.environ, "OPENSSL_CONF": "/dev/null"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:

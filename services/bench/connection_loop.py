@@ -95,6 +95,7 @@ def loop_words(case: Case, files: MaterialFiles, folder: Path) -> list[str]:
     """The loop's arguments for a case, with files from the material folder. Raises BenchError for a case that the loop
     can't do."""
     kept = {"chain_length", "verification", "trust_anchors", "tickets", "transfer_bytes", "context"}
+    kept |= {"reload_every", "server_names"}
     plain = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
     if case.cipher is not Cipher.AES_128_GCM or case.model_dump(exclude=kept) != plain.model_dump(exclude=kept):
         raise BenchError(f"{PROGRAM} can't do the case {case.case_id}")
@@ -108,6 +109,10 @@ def loop_words(case: Case, files: MaterialFiles, folder: Path) -> list[str]:
         words.append(f"transfer={case.transfer_bytes}")
     if case.context is ContextUse.CONNECTION:
         words.append("own-context")
+    if case.reload_every:
+        words.append(f"reload={case.reload_every}")
+    if case.server_names > 1:
+        words.append(f"names={case.server_names}")
     return words
 
 

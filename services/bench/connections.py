@@ -46,6 +46,8 @@ COMPARED: tuple[tuple[Case, tuple[Part, ...]], ...] = (
     (_case(transfer_bytes=2**20), (Part.TRANSFER,)),
     (_case(context=ContextUse.CONNECTION), (Part.OBJECTS,)),
     (_case(chain_length=2, verification=True, context=ContextUse.CONNECTION), (Part.OBJECTS,)),
+    (_case(reload_every=10), (Part.HANDSHAKE, Part.OBJECTS)),
+    (_case(server_names=100), (Part.HANDSHAKE, Part.OBJECTS)),
     (
         _case(chain_length=2, verification=True, tickets=Tickets.DEFAULT, transfer_bytes=4096),
         (Part.CONNECTION,),

@@ -103,7 +103,8 @@ def threads_table(results: Sequence[Together]) -> str:
     rows = [
         [
             f"{result.subject.partition('@')[2]} {result.version}",
-            str(result.threads),
+            str(result.case.threads),
+            str(result.case.context),
             f"{result.loop_rate:,.0f}/s",
             f"{result.worker_rate:,.0f}/s",
             _difference(result.ratio),
@@ -122,7 +123,7 @@ def threads_table(results: Sequence[Together]) -> str:
         f"interval that reaches into {THREADS_TOLERANCE:.0%}, {other} do not agree."
     )
     rates = ("loop", "worker", "worker / loop", "efficiency", "loop varies", "worker varies")
-    header = ("kit", "threads", *rates, "rounds", "ignored")
+    header = ("kit", "threads", "context", *rates, "rounds", "ignored")
     return f"{summary}\n\n{markdown_table(header, rows)}"
 
 

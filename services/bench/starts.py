@@ -30,7 +30,10 @@ PAGE = Path(__file__).parents[2] / "docs/results/starts-beside-a-plain-program.m
 LIBRARIES = {"openssl@system": "openssl", "gnutls@system": "gnutls"}
 """Subjects, with the last part of the plain program's name."""
 _ECDSA = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
-CASES = (_ECDSA, _ECDSA.model_copy(update={"verification": True, "trust_anchors": 144}))
+CASES = tuple(
+    _ECDSA.model_copy(update=fields)
+    for fields in ({}, {"verification": True, "trust_anchors": 144}, {"server_names": 100})
+)
 COLUMNS = (
     *(Metric.START_LOAD_CPU_NS, Metric.START_LIBRARY_CPU_NS, Metric.START_CONTEXT_CPU_NS, Metric.START_KEYS_CPU_NS),
     *(Metric.START_TRUST_CPU_NS, Metric.START_HANDSHAKE_CPU_NS, Metric.START_WALL_NS, Metric.START_READ_BYTES),
@@ -46,13 +49,13 @@ OWN_MEMORY = Metric.START_RESIDENT_BYTES
 HEAD = f"""\
 # Starts beside a plain program
 
-`make starts` writes this page: the steps of a start as kexbench stores them, beside a program that shares no code with
-the worker and starts another one ([plain_start.c](../../workers/handshake/bench/plain_start.c)). Both take the same
-steps with the same libraries, under the kit's dynamic linker: TLS 1.3, ECDHE with X25519, an ECDSA certificate with
-P-256, and trust anchors where the client verifies. They take turns of {TURN} processes on one CPU. Numbers are medians
-of {PROCESSES} processes. Where a step takes a millisecond or more, and of bytes, they agree within {AGREE:.0%}, or
-the row says **no**. Not compared are wall time, which other programs share, and resident memory, of which the
-worker's own program has half a megabyte more."""
+`make starts` writes this page: the steps of a start as kexbench stores them, beside a program that shares no code
+with the worker and starts another one ([plain_start.c](../../workers/handshake/bench/plain_start.c)). Both take the
+same steps with the same libraries, under the kit's dynamic linker: TLS 1.3, ECDHE with X25519, an ECDSA certificate
+with P-256, trust anchors where the client verifies, and a context and key for each name of the server. They take
+turns of {TURN} processes on one CPU. Numbers are medians of {PROCESSES} processes. Where a step takes a millisecond
+or more, and of bytes, they agree within {AGREE:.0%}, or the row says **no**. Not compared are wall time, which other
+programs share, and resident memory, of which the worker's own program has half a megabyte more."""
 
 Numbers = Mapping[Metric, Sequence[float]]
 
@@ -124,7 +127,7 @@ def plain_start(setting: Setting, reference: str, program: Path, processes: int)
     folder, files = setting.job_input.material_folder, setting.files
     anchors = "-" if files.trust_anchors_file == "-" else str(folder / files.trust_anchors_file)
     kit = setting.job_input.kits[reference]
-    arguments = [str(folder / files.certificate), str(folder / files.key), anchors]
+    arguments = [str(folder / files.certificate), str(folder / files.key), anchors, str(setting.case.server_names)]
     cpu = setting.cpus.measuring
     pinned = [] if cpu is None else ["taskset", "-c", str(cpu)]
     launch = kit.manifest.launch_program(kit.folder, program, *arguments)

@@ -69,10 +69,10 @@ is what kexbench stores, so the runner's arithmetic is compared too. `plain_coun
 allocation functions, records in its message callback and bytes in its own transport, and holds {held} connections
 open. Callgrind counts instructions in its functions that take a turn. `plain_connection.c` takes turns of 2 ms with
 the worker on one CPU. `plain_client.c` keeps the time of each connection to an nginx, and takes turns with the
-worker's loads. `plain_age.c` makes 20,000 connections on one context, in time and beside OpenSSL's own allocation
-functions, and takes turns with invocations.
+worker's loads. `plain_age.c` makes 20,000 resumptions on one context, or 2,000 full handshakes whose sessions stay in
+the server's cache, in time and beside OpenSSL's own allocation functions, and takes turns with invocations.
 
-The command fails if records, round trips or growth are not the same, or if bytes, heap or instructions differ by more
+The command fails if records or round trips are not the same, or if bytes, heap, growth or instructions differ by more
 than {close:.0%}, or what lives with a context by more than {near:.0%}.
 
 """
@@ -80,13 +80,13 @@ THREADS = """\
 ## Threads in an independent loop
 
 `plain_threads.c` shares no code with the worker. Its threads are made once and share a client's and a server's
-context, as the worker's do: TLS 1.3, ECDHE-ECDSA, ECDSA P-256, X25519, AES-128-GCM, compiled against the library of
-each kit. Both have the same CPUs, one for each thread, and are interleaved in turns of {turn_ms:g} ms, in fresh
-processes for each invocation. The rates are handshakes a second of wall time, all threads together. The ratio is the
-median over invocations of the median ratio of their rounds. The efficiency is the worker's: its rate divided by as
-many times the rate of one of its threads alone, each in turn. Rounds in which other programs took over 1% of the
-worker's CPU time are ignored. How much rates vary from round to round is a median over invocations: of the loop the
-standard deviation, of the worker what kexbench stores.
+context, a pool of them, or have library contexts of their own, as the worker's do: TLS 1.3, ECDHE-ECDSA, ECDSA P-256,
+X25519, AES-128-GCM, compiled against the library of each kit. Both have the same CPUs, one for each thread, and are
+interleaved in turns of {turn_ms:g} ms, in fresh processes for each invocation. The rates are handshakes a second of
+wall time, all threads together. The ratio is the median over invocations of the median ratio of their rounds. The
+efficiency is the worker's: its rate divided by as many times the rate of one of its threads alone, each in turn.
+Rounds in which other programs took over 1% of the worker's CPU time are ignored. How much rates vary from round to
+round is a median over invocations: of the loop the standard deviation, of the worker what kexbench stores.
 
 The command fails if the whole interval of a ratio differs by more than {tolerance:.0%}.
 

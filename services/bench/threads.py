@@ -14,8 +14,10 @@ from bench.connection_loop import build_loop, loop_command
 from bench.machine import BenchError, Machine, Scale
 from kexbench.analysis.estimates import estimate_median
 from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.dimensions import ContextUse
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.plans import THREADS_BATCH_NS, WARM_UP_BATCHES
+from kexbench.domain.possible import POOL_THREADS
 from kexbench.domain.samples import MIN_VARIED_BATCHES
 from kexbench.runner.invocation import varied_samples
 from kexbench.runner.job_input import JobInputKit
@@ -24,6 +26,7 @@ from kexbench.runner.records import Batch
 
 PROGRAM = "plain_threads"
 SUBJECTS = tuple(f"openssl@debian/{suite}" for suite in ("bullseye", "bookworm", "trixie"))
+WITHOUT_LIBRARY_CONTEXTS = SUBJECTS[0]
 TOLERANCE = 0.03
 """By so much the rates may differ."""
 ROUNDS = 10
@@ -35,10 +38,21 @@ def thread_counts(cpus: int) -> list[int]:
     return sorted({1 << power for power in range(cpus.bit_length())} | {cpus})
 
 
-def case_of(threads: int) -> Case:
+def case_of(threads: int, context: ContextUse = ContextUse.SHARED) -> Case:
     return Case(
-        protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519", threads=threads
+        protocol=Protocol.TLS_1_3,
+        key_exchange=KeyExchange.ECDHE_ECDSA,
+        curve="P-256",
+        group="X25519",
+        threads=threads,
+        context=context,
     )
+
+
+def cases_of(reference: str, cpus: int) -> list[Case]:
+    """One context for each number of threads, then the other ways of sharing with as many threads as they need."""
+    apart = [case_of(2, ContextUse.LIBRARY)] if reference != WITHOUT_LIBRARY_CONTEXTS else []
+    return [*map(case_of, thread_counts(cpus)), case_of(POOL_THREADS, ContextUse.POOL), *apart]
 
 
 @dataclass(frozen=True)
@@ -66,7 +80,7 @@ class Together:
 
     subject: str
     version: str
-    threads: int
+    case: Case
     worker_rate: float
     loop_rate: float
     """Medians of the rates of all threads together."""
@@ -98,7 +112,7 @@ class ThreadsLoop:
         threads, folder, files = setting.case.threads, setting.job_input.material_folder, setting.files
         launch = kit.manifest.launch(kit.folder, folder)
         cpus = [cpu for option in setting.cpus.pin(threads)[1:] for cpu in option.split(",")]
-        words = [str(folder / files.certificate), str(folder / files.key), str(threads)]
+        words = [str(folder / files.certificate), str(folder / files.key), str(threads), setting.case.context]
         words += cpus if len(cpus) == threads else []
         self._process = subprocess.Popen(
             loop_command(kit.manifest, kit.folder, program, words),
@@ -140,29 +154,29 @@ def compare_threads(machine: Machine, scale: Scale) -> Iterator[str | Together]:
         for number, reference in enumerate(SUBJECTS):
             kit = machine.kit(reference)
             program = build_loop(workshop, reference, source, Path(folder) / str(number), PROGRAM)
-            for threads in thread_counts(cpus):
-                yield f"{reference}, {threads} threads"
-                setting = machine.setting(case_of(threads), {reference: kit}, ROUNDS)
+            for case in cases_of(reference, cpus):
+                yield f"{reference}, {case.threads} threads, {case.context}"
+                setting = machine.setting(case, {reference: kit}, ROUNDS)
                 invocations = [
                     _invocation(program, reference, kit, setting, loop_starts=bool(invocation % 2))
                     for invocation in range(scale.invocations)
                 ]
-                yield together(reference, kit.manifest.version, threads, invocations)
+                yield together(reference, kit.manifest.version, case, invocations)
 
 
-def together(subject: str, version: str, threads: int, invocations: Sequence[Sequence[Round]]) -> Together:
+def together(subject: str, version: str, case: Case, invocations: Sequence[Sequence[Round]]) -> Together:
     """Rounds in which other programs ran are left out, unless they did in all."""
     undisturbed = [
         rounds for tried in invocations if (rounds := [result for result in tried if not result.batch.disturbed])
     ]
     if not undisturbed:
-        raise BenchError(f"{subject}, {threads} threads: other programs ran in every round; this machine is too busy")
+        raise BenchError(f"{subject}, {case.label}: other programs ran in every round; this machine is too busy")
     every = [result for rounds in undisturbed for result in rounds]
-    efficiencies = [result.efficiency / threads for result in every if result.efficiency is not None]
+    efficiencies = [result.efficiency / case.threads for result in every if result.efficiency is not None]
     return Together(
         subject=subject,
         version=version,
-        threads=threads,
+        case=case,
         worker_rate=statistics.median(result.worker_rate for result in every),
         loop_rate=statistics.median(result.loop_rate for result in every),
         ratio=estimate_median(

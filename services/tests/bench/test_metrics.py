@@ -84,6 +84,8 @@ def test_times_of_the_loop_are_those_of_one_connection() -> None:
         (Metric.OLD_HEAP_BYTES, 363_008, 371_000, True),
         (Metric.GROWTH_BYTES, 0, 0, False),
         (Metric.GROWTH_BYTES, 0, 24, True),
+        (Metric.GROWTH_BYTES, 1020.9, 1024, False),
+        (Metric.GROWTH_BYTES, 1020.9, 1048, True),
     ],
 )
 def test_a_number_that_no_machine_explains_may_not_differ(

@@ -1,9 +1,9 @@
 /* What `make bench` sets an ageing context beside: connections of TLS 1.2 that resume one session by its id,
- * one after the other on one pair of contexts. It shares no code with the worker and knows nothing of the
- * preloaded counter: OpenSSL's own allocation functions tell its heap, and one reading of the CPU clock a
- * point its time.
+ * or full ones whose sessions stay in the server's cache, one after the other on one pair of contexts. It
+ * shares no code with the worker and knows nothing of the preloaded counter: OpenSSL's own allocation
+ * functions tell its heap, and one reading of the CPU clock a point its time.
  *
- *   plain_age CIPHER GROUPS SIGNATURE CERTIFICATE KEY CONNECTIONS POINTS time|heap
+ *   plain_age CIPHER GROUPS SIGNATURE CERTIFICATE KEY resumed|cached CONNECTIONS POINTS time|heap
  *
  * It prints the CPU time of a connection in the first fifth of the points without the very first, and in the
  * last one (medians), or with `heap` the live bytes at the first and the last point and what a
@@ -90,6 +90,7 @@ static long queue_control(BIO *bio, int command, long number, void *pointer) {
 static BIO_METHOD *method;
 static SSL_CTX *client_context, *server_context;
 static SSL_SESSION *session;
+static int resumes;
 
 static int accept_any(X509_STORE_CTX *store, void *argument) {
     (void)store, (void)argument;
@@ -139,8 +140,8 @@ static void connection(void) {
         server_done = server_done || turn(server);
     }
     if (!client_done || !server_done || SSL_session_reused(client) != (session != NULL))
-        die("the handshake is none that resumes");
-    if (session == NULL)
+        die("the handshake resumes, or does not");
+    if (resumes && session == NULL)
         session = SSL_get1_session(client);
     SSL_set_shutdown(client, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_set_shutdown(server, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
@@ -166,11 +167,13 @@ static double median(double *values, int count) {
 
 int main(int argc, char **argv) {
     static double each_ns[MOST_POINTS];
-    long connections = argc == 9 ? atol(argv[6]) : 0, first_live = 0, middle_live = 0;
-    int points = argc == 9 ? atoi(argv[7]) : 0;
+    long connections = argc == 10 ? atol(argv[7]) : 0, first_live = 0, middle_live = 0;
+    int points = argc == 10 ? atoi(argv[8]) : 0;
     if (points < 10 || points > MOST_POINTS || connections < points)
-        die("usage: plain_age CIPHER GROUPS SIGNATURE CERTIFICATE KEY CONNECTIONS POINTS time|heap");
-    int heap = strcmp(argv[8], "heap") == 0;
+        die("usage: plain_age CIPHER GROUPS SIGNATURE CERTIFICATE KEY resumed|cached CONNECTIONS POINTS "
+            "time|heap");
+    int heap = strcmp(argv[9], "heap") == 0;
+    resumes = strcmp(argv[6], "resumed") == 0;
     if (heap && !CRYPTO_set_mem_functions(note_malloc, note_realloc, note_free))
         die("OpenSSL has allocated before");
     method = BIO_meth_new(BIO_TYPE_SOURCE_SINK | BIO_get_new_index(), "queue");

@@ -1,12 +1,14 @@
 /* What `make bench` checks the parts of a connection with: whole TLS 1.3 connections in a loop that shares no
  * code with the worker. Both sides are in one thread and write to plain buffers.
  *
- *   plain_connection CERTIFICATES KEY TRUST_ANCHORS|- [tickets] [transfer=BYTES] [own-context]
+ *   plain_connection CERTIFICATES KEY TRUST_ANCHORS|- [tickets] [transfer=BYTES] [own-context] [reload=N]
+ *                    [names=N]
  *
  * The files are PEM. With TRUST_ANCHORS the client verifies the server's chain and host name. `tickets`: the
  * server sends the library's default tickets, and the client reads them. `transfer`: the server sends so many
  * bytes, then both sides close. `own-context`: each side of each connection loads an SSL_CTX of its own from
- * the files.
+ * the files. `reload`: so does the server for every N connections, which share it. `names`: the server has a
+ * context for each of so many names, and the client asks for another one in each connection.
  *
  * Each line on standard input is a number of nanoseconds. The program makes connections for at least as long,
  * and at least three, after one that does not count. It answers with one line of JSON: how many, the CPU time
@@ -27,6 +29,7 @@
 
 enum { CLIENT, SERVER, SIDES };
 enum { OBJECTS, HANDSHAKE, TRANSFER, FINISH, PARTS };
+enum { MOST_NAMES = 10000, SLOTS = 32768 };
 enum { FLIGHT = 65536, QUEUE = 2 * FLIGHT, FEWEST = 3, MOST_CALLS = 100 };
 
 static const char *const side_names[SIDES] = {"client", "server"};
@@ -35,6 +38,7 @@ static const char *const part_names[PARTS] = {"objects", "handshake", "transfer"
 static struct {
     const char *certificates, *key, *trust_anchors; /* no trust anchors: nothing is verified */
     int tickets, own_context;
+    unsigned long reload, names;
     size_t transfer_bytes;
 } options;
 
@@ -177,14 +181,63 @@ static SSL_CTX *make_context(int side) {
     return ctx;
 }
 
+static SSL_CTX *shared[SIDES];
+
+/* --- The server's names, in a hash table with open addresses. The first one's context is the shared one. ---
+ */
+
+static struct host {
+    char name[64];
+    SSL_CTX *context;
+} hosts[SLOTS];
+
+static struct host *slot_of(const char *name) {
+    unsigned hash = 2166136261u;
+    for (const char *letter = name; *letter != '\0'; letter++)
+        hash = (hash ^ (unsigned char)*letter) * 16777619u;
+    struct host *slot = &hosts[hash % SLOTS];
+    while (slot->context != NULL && strcmp(slot->name, name) != 0)
+        slot = slot == &hosts[SLOTS - 1] ? hosts : slot + 1;
+    return slot;
+}
+
+static const char *name_of(unsigned long number) {
+    static char name[sizeof hosts->name];
+    snprintf(name, sizeof name, "name-%05lu.kexbench.invalid", number);
+    return name;
+}
+
+static int serve_name(SSL *ssl, int *alert, void *argument) {
+    (void)alert, (void)argument;
+    const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+    SSL_CTX *context = name == NULL ? NULL : slot_of(name)->context;
+    if (context == NULL)
+        die("no such name");
+    return SSL_set_SSL_CTX(ssl, context) != NULL ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+static void make_hosts(void) {
+    for (unsigned long i = 0; i < options.names; i++) {
+        struct host *slot = slot_of(name_of(i));
+        strcpy(slot->name, name_of(i));
+        slot->context = i == 0 ? shared[SERVER] : make_context(SERVER);
+    }
+    SSL_CTX_set_tlsext_servername_callback(shared[SERVER], serve_name);
+}
+
 /* --- One connection. --- */
 
 static BIO_METHOD *method;
-static SSL_CTX *shared[SIDES];
+static unsigned long opened;
+static const char *asked;        /* NULL: the client names no server */
 static char *content, *received; /* FLIGHT bytes each */
 static cycles spent[PARTS][SIDES];
 
 static struct side *make_side(int number) {
+    if (number == SERVER && options.reload > 0 && opened > 0 && opened % options.reload == 0) {
+        SSL_CTX_free(shared[SERVER]);
+        shared[SERVER] = make_context(SERVER);
+    }
     SSL_CTX *ctx = options.own_context ? make_context(number) : shared[number];
     struct side *side = malloc(sizeof *side);
     BIO *bio = BIO_new(method);
@@ -204,6 +257,8 @@ static struct side *make_side(int number) {
     SSL_set_connect_state(side->ssl);
     if (options.trust_anchors != NULL && set_host_name(side->ssl, "kexbench.invalid") != 1)
         die("host name");
+    if (asked != NULL && SSL_set_tlsext_host_name(side->ssl, asked) != 1)
+        die("server name");
     return side;
 }
 
@@ -280,6 +335,8 @@ static void prove(SSL *client, SSL *server) {
         die("the chain was not verified");
     if (SSL_SESSION_has_ticket(SSL_get_session(client)) != options.tickets)
         die(options.tickets ? "no ticket" : "a ticket");
+    if (asked != NULL && SSL_get_SSL_CTX(server) != slot_of(asked)->context)
+        die("another name's context");
     if (sent[CLIENT]->last != 0 || sent[SERVER]->last != 0)
         die("something was not read");
 }
@@ -321,6 +378,8 @@ static void say_goodbye(SSL *client, SSL *server) {
 }
 
 static void connection(void) {
+    if (options.names > 1)
+        asked = name_of((opened % options.names * 2654435761ul) % options.names);
     cycles begin = now();
     struct side *client = make_side(CLIENT);
     cycles middle = now();
@@ -341,6 +400,7 @@ static void connection(void) {
     end = now();
     spent[OBJECTS][CLIENT] += middle - begin;
     spent[OBJECTS][SERVER] += end - middle;
+    opened++;
 }
 
 /* --- Turns. --- */
@@ -386,7 +446,7 @@ static void turn(long long least_ns) {
 static void read_options(int count, char **words) {
     if (count < 4)
         die("usage: plain_connection CERTIFICATES KEY TRUST_ANCHORS|- [tickets] [transfer=BYTES] "
-            "[own-context]");
+            "[own-context] [reload=N] [names=N]");
     options.certificates = words[1];
     options.key = words[2];
     options.trust_anchors = strcmp(words[3], "-") == 0 ? NULL : words[3];
@@ -397,9 +457,15 @@ static void read_options(int count, char **words) {
             options.own_context = 1;
         else if (strncmp(words[i], "transfer=", 9) == 0)
             options.transfer_bytes = strtoul(words[i] + 9, NULL, 10);
+        else if (strncmp(words[i], "reload=", 7) == 0)
+            options.reload = strtoul(words[i] + 7, NULL, 10);
+        else if (strncmp(words[i], "names=", 6) == 0)
+            options.names = strtoul(words[i] + 6, NULL, 10);
         else
             die(words[i]);
     }
+    if (options.names > MOST_NAMES)
+        die("more names than there is room for");
 }
 
 int main(int argc, char **argv) {
@@ -414,6 +480,8 @@ int main(int argc, char **argv) {
         shared[side] = make_context(side);
         sent[side] = allocated(sizeof *sent[side]);
     }
+    if (options.names > 1)
+        make_hosts();
     while (fgets(line, sizeof line, stdin) != NULL)
         turn(atoll(line));
     return 0;

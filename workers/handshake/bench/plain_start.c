@@ -1,14 +1,14 @@
 /* What the worker's starts are set beside: a program that starts another one again and again and says what
  * its steps took. It shares no code with the worker.
  *
- *   plain_start PROCESSES [LOADER...] PROGRAM CERTIFICATE KEY ANCHORS    starts PROGRAM so often, which
- * prints a line
+ *   plain_start PROCESSES [LOADER...] PROGRAM CERTIFICATE KEY ANCHORS NAMES    starts PROGRAM so often,
+ * which prints a line
  *
  * PROGRAM is this one compiled with -DINSIDE_OPENSSL or -DINSIDE_GNUTLS. It gets the clocks before execve in
  * the environment, and prints CPU microseconds from there to main, to the end of the library's start, of
  * contexts, of keys, of trust anchors and of a handshake in memory, TLS 1.3 with X25519 and ECDSA P-256, then
  * wall microseconds of all of it, bytes read, resident bytes and bytes of the heap. ANCHORS "-": nothing is
- * verified.
+ * verified. The server has a context and a key for each of so many NAMES; with one, no name is asked for.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -153,6 +153,44 @@ static int put(int from, const void *data, size_t length) {
 }
 
 enum { CLIENT, SERVER };
+
+/* --- What the server has for each name, in a hash table with open addresses. --- */
+
+enum { SLOTS = 32768, MOST_NAMES = 10000 };
+static struct host {
+    char name[64];
+    void *context, *key;
+} hosts[SLOTS];
+
+static struct host *slot_of(const char *name) {
+    unsigned hash = 2166136261u;
+    for (const char *letter = name; *letter != '\0'; letter++)
+        hash = (hash ^ (unsigned char)*letter) * 16777619u;
+    struct host *slot = &hosts[hash % SLOTS];
+    while (slot->context != NULL && strcmp(slot->name, name) != 0)
+        slot = slot == &hosts[SLOTS - 1] ? hosts : slot + 1;
+    return slot;
+}
+
+static const char *name_of(int number) {
+    static char name[sizeof hosts->name];
+    snprintf(name, sizeof name, "name-%05d.kexbench.invalid", number);
+    return name;
+}
+
+static void add_host(int number, void *context, void *key) {
+    struct host *slot = slot_of(name_of(number));
+    strcpy(slot->name, name_of(number));
+    slot->context = context;
+    slot->key = key;
+}
+
+static int names_in(const char *word) {
+    int names = atoi(word);
+    if (names < 1 || names > MOST_NAMES)
+        die("NAMES");
+    return names;
+}
 #endif
 
 #ifdef INSIDE_OPENSSL
@@ -203,9 +241,18 @@ static SSL_CTX *context(int side, const char *certificate, const char *key, cons
     return ctx;
 }
 
+static int serve_name(SSL *ssl, int *alert, void *argument) {
+    (void)alert, (void)argument;
+    const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+    SSL_CTX *context = name == NULL ? NULL : slot_of(name)->context;
+    if (context == NULL)
+        die("no such name");
+    return SSL_set_SSL_CTX(ssl, context) != NULL ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
 int main(int argc, char **argv) {
     double begun_us = begin();
-    if (argc != 4 || !OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL))
+    if (argc != 5 || !OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL))
         die("OpenSSL did not start");
     BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "plain");
     BIO_meth_set_write(method, bio_write);
@@ -214,8 +261,14 @@ int main(int argc, char **argv) {
     done(LIBRARY);
     SSL_CTX *contexts[2];
     SSL *ssl[2];
+    int names = names_in(argv[4]);
     for (int side = CLIENT; side <= SERVER; side++)
         contexts[side] = context(side, argv[1], argv[2], argv[3]);
+    for (int i = 0; names > 1 && i < names; i++)
+        add_host(i, i == 0 ? contexts[SERVER] : context(SERVER, argv[1], argv[2], argv[3]), NULL);
+    if (names > 1)
+        SSL_CTX_set_tlsext_servername_callback(contexts[SERVER], serve_name);
+    done(CONTEXTS);
     for (int side = CLIENT; side <= SERVER; side++) {
         BIO *bio = BIO_new(method);
         ssl[side] = SSL_new(contexts[side]);
@@ -227,11 +280,15 @@ int main(int argc, char **argv) {
     SSL_set_accept_state(ssl[SERVER]);
     if (strcmp(argv[3], "-") != 0)
         SSL_set1_host(ssl[CLIENT], "kexbench.invalid");
+    if (names > 1)
+        SSL_set_tlsext_host_name(ssl[CLIENT], name_of(names / 2));
     for (int turn = 0; turn < 6; turn++)
         SSL_do_handshake(ssl[turn % 2]);
     done(HANDSHAKE);
     if (!SSL_is_init_finished(ssl[CLIENT]) || !SSL_is_init_finished(ssl[SERVER]))
         die("no handshake");
+    if (names > 1 && SSL_get_SSL_CTX(ssl[SERVER]) != slot_of(name_of(names / 2))->context)
+        die("another name's context");
     report(begun_us);
     return 0;
 }
@@ -262,31 +319,53 @@ static int pull_timeout(gnutls_transport_ptr_t at, unsigned ms) {
     return sent[other].last > sent[other].first;
 }
 
+static void make_configuration(int side, char **words, gnutls_priority_t *priority,
+                               gnutls_certificate_credentials_t *credentials) {
+    gnutls_certificate_allocate_credentials(credentials);
+    if (gnutls_priority_init(priority, both, NULL) < 0)
+        die("no priorities");
+    done(CONTEXTS);
+    if (side == SERVER &&
+        gnutls_certificate_set_x509_key_file(*credentials, words[1], words[2], GNUTLS_X509_FMT_PEM) < 0)
+        die("no key");
+    done(KEYS);
+    if (side == CLIENT && strcmp(words[3], "-") != 0 &&
+        gnutls_certificate_set_x509_trust_file(*credentials, words[3], GNUTLS_X509_FMT_PEM) <= 0)
+        die("no trust anchors");
+    done(TRUST);
+}
+
+static int serve_name(gnutls_session_t session) {
+    char name[sizeof hosts->name];
+    size_t size = sizeof name;
+    unsigned type;
+    if (gnutls_server_name_get(session, name, &size, &type, 0) < 0 || slot_of(name)->context == NULL)
+        die("no such name");
+    gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, slot_of(name)->key);
+    return gnutls_priority_set(session, slot_of(name)->context);
+}
+
 GNUTLS_SKIP_GLOBAL_INIT
 
 int main(int argc, char **argv) {
     double begun_us = begin();
     setenv("GNUTLS_SYSTEM_PRIORITY_FILE", "/dev/null", 1);
-    if (argc != 4 || gnutls_global_init() < 0)
+    if (argc != 5 || gnutls_global_init() < 0)
         die("GnuTLS did not start");
     done(LIBRARY);
-    int verifies = strcmp(argv[3], "-") != 0, states[2] = {1, 1};
+    int verifies = strcmp(argv[3], "-") != 0, names = names_in(argv[4]), states[2] = {1, 1};
     gnutls_certificate_credentials_t credentials[2];
     gnutls_priority_t priorities[2];
-    for (int side = CLIENT; side <= SERVER; side++) {
-        gnutls_certificate_allocate_credentials(&credentials[side]);
-        if (gnutls_priority_init(&priorities[side], both, NULL) < 0)
-            die("no priorities");
-        done(CONTEXTS);
-        if (side == SERVER && gnutls_certificate_set_x509_key_file(credentials[side], argv[1], argv[2],
-                                                                   GNUTLS_X509_FMT_PEM) < 0)
-            die("no key");
-        done(KEYS);
-        if (side == CLIENT && verifies &&
-            gnutls_certificate_set_x509_trust_file(credentials[side], argv[3], GNUTLS_X509_FMT_PEM) <= 0)
-            die("no trust anchors");
-        done(TRUST);
+    for (int side = CLIENT; side <= SERVER; side++)
+        make_configuration(side, argv, &priorities[side], &credentials[side]);
+    for (int i = 0; names > 1 && i < names; i++) {
+        gnutls_certificate_credentials_t own = credentials[SERVER];
+        gnutls_priority_t priority = priorities[SERVER];
+        if (i > 0)
+            make_configuration(SERVER, argv, &priority, &own);
+        add_host(i, priority, own);
     }
+    done(CONTEXTS);
     for (int side = CLIENT; side <= SERVER; side++) {
         unsigned flags = GNUTLS_NONBLOCK | GNUTLS_NO_TICKETS | GNUTLS_KEY_SHARE_TOP;
         gnutls_init(&sessions[side], flags | (side == CLIENT ? GNUTLS_CLIENT : GNUTLS_SERVER));
@@ -294,6 +373,10 @@ int main(int argc, char **argv) {
         gnutls_credentials_set(sessions[side], GNUTLS_CRD_CERTIFICATE, credentials[side]);
         if (side == CLIENT && verifies)
             gnutls_session_set_verify_cert(sessions[side], "kexbench.invalid", 0);
+        if (side == CLIENT && names > 1)
+            gnutls_server_name_set(sessions[side], GNUTLS_NAME_DNS, name_of(names / 2), strlen(name_of(0)));
+        if (side == SERVER && names > 1)
+            gnutls_handshake_set_post_client_hello_function(sessions[side], serve_name);
         gnutls_transport_set_ptr(sessions[side], &sent[side]);
         gnutls_transport_set_push_function(sessions[side], push);
         gnutls_transport_set_pull_function(sessions[side], pull);
@@ -306,6 +389,10 @@ int main(int argc, char **argv) {
     done(HANDSHAKE);
     if (states[CLIENT] != 0 || states[SERVER] != 0)
         die("no handshake");
+    void *used = NULL;
+    if (names > 1 && (gnutls_credentials_get(sessions[SERVER], GNUTLS_CRD_CERTIFICATE, &used) < 0 ||
+                      used != slot_of(name_of(names / 2))->key))
+        die("another name's credentials");
     report(begun_us);
     return 0;
 }

@@ -1,8 +1,10 @@
 /* The comparison that `make bench` sets the worker's threads beside: OpenSSL handshakes in threads of its
- * own, sharing no code with the worker. The threads are made once, and share a client's and a server's
- * context.
+ * own, sharing no code with the worker. The threads are made once.
  *
- *   plain_threads CERTIFICATE KEY THREADS [CPU...]
+ *   plain_threads CERTIFICATE KEY THREADS shared|pool|library [CPU...]
+ *
+ * They share a client's and a server's context, or as many such pairs as a quarter of them and at least two,
+ * or each thread has a pair in a library context of its own.
  *
  * With as many CPUs as threads each keeps one to itself; with none the threads go where the kernel puts them.
  * TLS 1.3, AES-128-GCM, X25519, ECDSA P-256, no tickets, no verification; both sides in one thread over a
@@ -18,15 +20,20 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { MOST_THREADS = 1024 };
 
-static SSL_CTX *client_ctx, *server_ctx;
+struct pair {
+    SSL_CTX *client, *server;
+};
+static struct pair pairs[MOST_THREADS];
 static pthread_barrier_t begins, ready, ends;
 static long long turn_ns;
 static struct worker {
     pthread_t thread;
+    const struct pair *pair;
     int cpu; /* -1: any */
     long long handshakes;
     double rate;
@@ -49,8 +56,20 @@ static int accept_any(X509_STORE_CTX *store, void *argument) {
     return 1;
 }
 
-static SSL_CTX *make_context(void) {
-    SSL_CTX *ctx = SSL_CTX_new(TLS_method());
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+#define new_context(library) SSL_CTX_new_ex(library, NULL, TLS_method())
+#define new_library OSSL_LIB_CTX_new
+#else
+typedef void OSSL_LIB_CTX;
+#define new_context(library) ((void)(library), SSL_CTX_new(TLS_method()))
+static OSSL_LIB_CTX *new_library(void) {
+    die("this version has no library contexts");
+    return NULL;
+}
+#endif
+
+static SSL_CTX *make_context(OSSL_LIB_CTX *library) {
+    SSL_CTX *ctx = new_context(library);
     if (ctx == NULL || !SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) ||
         !SSL_CTX_set_ciphersuites(ctx, "TLS_AES_128_GCM_SHA256") ||
         !SSL_CTX_set1_groups_list(ctx, "X25519") || !SSL_CTX_set1_sigalgs_list(ctx, "ECDSA+SHA256"))
@@ -62,8 +81,16 @@ static SSL_CTX *make_context(void) {
     return ctx;
 }
 
-static void handshake(void) {
-    SSL *client = SSL_new(client_ctx), *server = SSL_new(server_ctx);
+static void make_pair(struct pair *pair, OSSL_LIB_CTX *library, const char *certificate, const char *key) {
+    pair->client = make_context(library);
+    pair->server = make_context(library);
+    if (SSL_CTX_use_certificate_file(pair->server, certificate, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_use_PrivateKey_file(pair->server, key, SSL_FILETYPE_PEM) != 1)
+        die("material");
+}
+
+static void handshake(const struct pair *pair) {
+    SSL *client = SSL_new(pair->client), *server = SSL_new(pair->server);
     BIO *client_bio = NULL, *server_bio = NULL;
     int client_done = 0, server_done = 0;
     if (client == NULL || server == NULL || !BIO_new_bio_pair(&client_bio, 0, &server_bio, 0))
@@ -93,11 +120,11 @@ static void *work(void *argument) {
     }
     for (;;) {
         pthread_barrier_wait(&begins);
-        handshake();
+        handshake(own->pair);
         pthread_barrier_wait(&ready);
         long long start = now_ns(), now = start, handshakes = 0;
         while (now - start < turn_ns) {
-            handshake();
+            handshake(own->pair);
             handshakes++;
             now = now_ns();
         }
@@ -111,18 +138,18 @@ static void *work(void *argument) {
 int main(int argc, char **argv) {
     char line[64];
     int threads = argc < 4 ? 0 : atoi(argv[3]);
-    if (threads < 1 || threads > MOST_THREADS || (argc != 4 && argc != 4 + threads))
-        die("usage: plain_threads CERTIFICATE KEY THREADS [CPU...]");
-    client_ctx = make_context();
-    server_ctx = make_context();
-    if (SSL_CTX_use_certificate_file(server_ctx, argv[1], SSL_FILETYPE_PEM) != 1 ||
-        SSL_CTX_use_PrivateKey_file(server_ctx, argv[2], SSL_FILETYPE_PEM) != 1)
-        die("material");
+    if (threads < 1 || threads > MOST_THREADS || (argc != 5 && argc != 5 + threads))
+        die("usage: plain_threads CERTIFICATE KEY THREADS shared|pool|library [CPU...]");
+    int has_pool = strcmp(argv[4], "pool") == 0, has_libraries = strcmp(argv[4], "library") == 0;
+    int quarter = threads < 8 ? 2 : threads / 4, count = has_libraries ? threads : has_pool ? quarter : 1;
+    for (int i = 0; i < count; i++)
+        make_pair(&pairs[i], has_libraries ? new_library() : NULL, argv[1], argv[2]);
     pthread_barrier_init(&begins, NULL, (unsigned)threads + 1);
     pthread_barrier_init(&ready, NULL, (unsigned)threads);
     pthread_barrier_init(&ends, NULL, (unsigned)threads + 1);
     for (int i = 0; i < threads; i++) {
-        workers[i].cpu = argc == 4 ? -1 : atoi(argv[4 + i]);
+        workers[i].cpu = argc == 5 ? -1 : atoi(argv[5 + i]);
+        workers[i].pair = &pairs[i % count];
         if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
             die("threads");
     }
