@@ -128,7 +128,6 @@ def test_measured_and_predicted_round_trips_stand_beside_each_other(
         ("server flight", 15_800, 14_480, 1),
         ("client flight", 74, 14_480, 0),
     ]
-    assert (new["client_hello_bytes"], new["server_flight_bytes"]) == (1500, 15_800)
     assert answer["sentence"] == (
         "Over a path of 50 ms, a handshake takes 100 to 150 ms. In 1 of 2 results without loss, a flight does not fit "
         "and costs a round trip more."

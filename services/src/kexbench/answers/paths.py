@@ -176,8 +176,6 @@ def _cell(
         agreement=agreement,
         reason=_reason(path, agreement, trips, prediction),
         negotiated=chose if case.leaves_a_choice else None,
-        client_hello_bytes=_middle(levels, Metric.PATH_CLIENT_HELLO_BYTES),
-        server_flight_bytes=_middle(levels, Metric.PATH_SERVER_FLIGHT_BYTES),
         server_retransmissions=_middle(levels, Metric.PATH_SERVER_RETRANSMISSIONS),
         emulated=_emulated(path, levels) if Metric.PATH_LOST_PPM in levels else None,
         connections=sum(_count(row) for row in own.get(Metric.PATH_HANDSHAKE_P50_NS, ())),

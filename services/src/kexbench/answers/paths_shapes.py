@@ -88,8 +88,6 @@ class PathCell(Frozen):
     agreement: Agreement | None = Field(description="of measured and predicted round trips; null without either")
     reason: str | None = Field(description="why the two differ, as far as known")
     negotiated: Negotiated | None = Field(description="what the library chose, in cases that leave it a choice")
-    client_hello_bytes: float | None
-    server_flight_bytes: float | None
     server_retransmissions: float | None = Field(description="segments that the server sent again, per connection")
     connections: int = Field(description="over all invocations")
     emulated: Emulated | None = Field(description="null without a number")
