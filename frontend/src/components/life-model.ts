@@ -78,8 +78,11 @@ export function startsOf(shown: LifeCase, subjects: readonly Subject[]): Start[]
       ([metric]) => metric === "start_trust_cpu_ns" || nsOf(metric) !== undefined,
     );
     // Medians of steps don't add up to the median of all, so a rest says something only where steps are missing.
-    if (!isWhole && totalNs > stepsNs)
-      steps.splice(2, 0, { metric: whole, name: rest, ns: totalNs - stepsNs });
+    if (!isWhole && totalNs > stepsNs) {
+      const last = steps.findIndex(({ metric }) => metric === "start_handshake_cpu_ns");
+      const place = last < 0 ? steps.length : last;
+      steps.splice(place, 0, { metric: whole, name: rest, ns: totalNs - stepsNs });
+    }
     return [{ subject, steps, totalNs }];
   });
 }
