@@ -53,9 +53,10 @@ HEAD = f"""\
 with the worker and starts another one ([plain_start.c](../../workers/handshake/bench/plain_start.c)). Both take the
 same steps with the same libraries, under the kit's dynamic linker: TLS 1.3, ECDHE with X25519, an ECDSA certificate
 with P-256, trust anchors where the client verifies, and a context and key for each name of the server. They take
-turns of {TURN} processes on one CPU. Numbers are medians of {PROCESSES} processes. Where a step takes a millisecond
-or more, and of bytes, they agree within {AGREE:.0%}, or the row says **no**. Not compared are wall time, which other
-programs share, and resident memory, of which the worker's own program has half a megabyte more."""
+turns of {TURN} processes on one CPU. Numbers are medians of {{processes}} processes, and of the heap of {TURN} more.
+Where a step takes a millisecond or more, and of bytes, they agree within {AGREE:.0%}, or the row says **no**. Not
+compared are wall time, which other programs share, and resident memory, of which the worker's own program has half a
+megabyte more."""
 
 Numbers = Mapping[Metric, Sequence[float]]
 
@@ -68,11 +69,13 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        return self.ours / self.plain if self.plain else 1.0
+        if self.plain == self.ours:
+            return 1.0  # of what neither has as well
+        return self.ours / self.plain if self.plain else float("inf")
 
     @property
     def is_compared(self) -> bool:
-        is_large = self.metric.unit != "ns" or self.plain >= LARGE_NS
+        is_large = self.metric.unit != "ns" or max(self.plain, self.ours) >= LARGE_NS
         return is_large and self.metric not in (OWN_MEMORY, Metric.START_WALL_NS)
 
     @property
@@ -86,9 +89,7 @@ def compare(setting: Setting, reference: str, program: Path, processes: int) -> 
         ours, plain = _in_turns(setting, reference, program, processes)
     except Dropped as fault:
         raise BenchError(f"{reference}, {setting.case.label}: {fault.reason}") from None
-    totals = {name: _totals(numbers) for name, numbers in (("plain", plain), ("ours", ours))}
-    medians = [Compared(metric, median(plain[metric]), median(ours[metric])) for metric in COLUMNS]
-    return [Compared(Metric.START_CPU_NS, median(totals["plain"]), median(totals["ours"])), *medians]
+    return [Compared(metric, median(plain[metric]), median(ours[metric])) for metric in (Metric.START_CPU_NS, *COLUMNS)]
 
 
 def _totals(numbers: Numbers) -> list[float]:
@@ -114,6 +115,7 @@ def _in_turns(setting: Setting, reference: str, program: Path, processes: int) -
             for values in plain_start(setting, reference, program, TURN):
                 for metric, value in zip(COLUMNS, values, strict=True):
                     plain[metric].append(value * 1000 if metric.unit == "ns" else value)
+    plain[Metric.START_CPU_NS] = _totals(plain)
     heap = COLUMNS.index(Metric.START_HEAP_BYTES)
     plain[Metric.START_HEAP_BYTES] = [
         values[heap] for values in plain_start(setting, reference, program.with_name(f"{program.name}_heap"), TURN)
@@ -180,7 +182,7 @@ def main() -> int:
         return 1
     facts = read_host_facts()
     when = f"Measured on {datetime.now(UTC):%Y-%m-%d}, {facts.cpu_model}."
-    write_whole(PAGE, ("\n\n".join([HEAD, when, *sections]) + "\n").encode())
+    write_whole(PAGE, ("\n\n".join([HEAD.format(processes=processes), when, *sections]) + "\n").encode())
     print(PAGE)
     return differ
 

@@ -165,7 +165,7 @@ def compare_threads(machine: Machine, scale: Scale) -> Iterator[str | Together]:
 
 
 def together(subject: str, version: str, case: Case, invocations: Sequence[Sequence[Round]]) -> Together:
-    """Rounds in which other programs ran are left out, unless they did in all."""
+    """Rounds in which other programs took CPU time from the worker are left out. Raises BenchError if all are."""
     undisturbed = [
         rounds for tried in invocations if (rounds := [result for result in tried if not result.batch.disturbed])
     ]

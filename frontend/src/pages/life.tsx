@@ -199,13 +199,13 @@ function Method({ answer: { host_kind: kind, cases } }: { answer: Life }) {
       <dl className="terms">
         <dt>Start of a process</dt>
         <dd>
-          A fresh process for each number, from its first instruction to its first finished handshake. Loading
-          is what the dynamic linker does, before the program's own first line.
+          A fresh process for each number, from its start to its first finished handshake. Loading is what the
+          kernel and the dynamic linker do before the program's own first line.
         </dd>
         <dt>Age of a context</dt>
         <dd>
           Connections one after the other on one context. Young is the first fifth of them, old the last one.
-          Growth is what a connection leaves behind for good.
+          Growth is the memory that a connection leaves in use.
         </dd>
         <dt>Memory</dt>
         <dd>
@@ -214,7 +214,7 @@ function Method({ answer: { host_kind: kind, cases } }: { answer: Life }) {
         </dd>
         <dt>Shared atomic operations</dt>
         <dd>
-          Locked instructions on memory that other connections of the same context use too. Each makes threads
+          Locked instructions on memory that two threads with the same context both change. Each makes threads
           on other CPUs wait, so their number foretells how a library scales. They are counted on one CPU.
         </dd>
       </dl>

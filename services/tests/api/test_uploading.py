@@ -53,14 +53,21 @@ def test_what_need_not_be_tried_again_is_named_with_the_invocation_that_showed_i
         [an_outcome(TWO, OutcomeKind.HUNG), an_outcome(ONE)],
     ]
     sent = [an_invocation(run, number, outcomes=outcomes) for number, outcomes in enumerate(of_number)]
+    sent.append(an_invocation(run, 4, cpu_ns={ONE: [1, 2]}, outcomes=[an_outcome(ONE), an_outcome(TWO)]))
     for each in sent:
         assert post(client, run, "invocations", each.model_dump(mode="json")).status_code == 204
     stored = client.get(f"/runs/{run.run_id}/invocations").json()
-    assert {row["invocation"]: row["hopeless"] for row in stored} == {0: [ONE], 1: [TWO], 2: [], 3: [ONE, TWO]}
-    assert [sorted(each.hopeless) for each in sent] == [[ONE], [TWO], [], [ONE, TWO]], "as a runner decides"
+    assert {row["invocation"]: row["hopeless"] for row in stored} == {
+        0: [ONE],
+        1: [TWO],
+        2: [],
+        3: [ONE, TWO],
+        4: [TWO],
+    }
+    assert [sorted(each.hopeless) for each in sent] == [[ONE], [TWO], [], [ONE, TWO], [TWO]], "as a runner decides"
     job_id = run.plan.jobs[1].job_id
     of_job = client.get(f"/runs/{run.run_id}/invocations?job_id={job_id}").json()
-    assert {row["invocation"]: row["hopeless"] for row in of_job} == {3: [ONE, TWO]}
+    assert {row["invocation"]: row["hopeless"] for row in of_job} == {3: [ONE, TWO], 4: [TWO]}
 
 
 def test_several_invocations_are_stored_at_once_and_as_often_as_one_likes(client: httpx2.Client) -> None:

@@ -45,9 +45,21 @@ def test_a_run_that_starts_and_ages_says_where_its_numbers_are(measured: Cli) ->
 
 def test_a_case_that_nobody_measured_is_refused_with_those_that_are_there(measured: Cli) -> None:
     assert measured("run", str(measured.folder / "living.yaml")).status == 0
-    refused = measured("life", "--case", "dtls*")
-    assert refused.status == 2
-    assert "tlsv1.2_ecdhe-ecdsa" in refused.err.replace("\n", "")
+    for words in (("--case", "dtls*"), ("--case", "dtls*", "--json")):
+        refused = measured("life", *words)
+        assert refused.status == 2
+        assert "tlsv1.2_ecdhe-ecdsa" in refused.err.replace("\n", "")
+
+
+def test_json_has_the_cases_that_were_asked_for(measured: Cli) -> None:
+    spec = SPEC.replace("[ECDHE-ECDSA]", "[ECDHE-ECDSA, RSA]").replace("invocations: 3", "invocations: 2")
+    (measured.folder / "living.yaml").write_text(spec)
+    assert measured("run", str(measured.folder / "living.yaml")).status == 0
+    every = Life.model_validate(measured("life", "--json").json())
+    assert len(every.cases) == 2
+    chosen = Life.model_validate(measured("life", "--json", "--case", "*_rsa_*").json())
+    assert [each.case.id for each in chosen.cases] == [each.case.id for each in every.cases if "_rsa_" in each.case.id]
+    assert len(chosen.cases) == 1
 
 
 def test_nothing_measured_names_the_command_that_measures(cli: Cli) -> None:

@@ -152,3 +152,13 @@ def test_a_worker_that_crashes_while_it_ages_keeps_what_was_measured_before(
     kept = {sample.metric for sample in invocation.samples if sample.subject == crashing}
     assert {Metric.CPU_NS, Metric.SERVER_BYTES} <= kept
     assert crashing in invocation.negotiated
+
+
+def test_an_age_that_would_take_hours_is_refused_and_its_subject_measured_on(
+    make_job_input: MakeJobInput, tmp_path: Path
+) -> None:
+    slow = "fake@1.1+noise=0+client_ns=2000000"
+    invocation = aged(make_job_input, tmp_path, slow, age=10_000_000)
+    assert [(outcome.subject, outcome.kind) for outcome in invocation.outcomes] == [(slow, OutcomeKind.UNSUPPORTED)]
+    assert Metric.CPU_NS in {sample.metric for sample in invocation.samples}
+    assert invocation.hopeless == ()

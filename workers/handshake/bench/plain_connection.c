@@ -11,9 +11,9 @@
  * context for each of so many names, and the client asks for another one in each connection.
  *
  * Each line on standard input is a number of nanoseconds. The program makes connections for at least as long,
- * and at least three, after one that does not count. It answers with one line of JSON: how many, the CPU time
- * of the thread in each part of them by side, all wall time, the CPU time of the first one's handshake, and
- * how often the kernel let another program run instead.
+ * and at least three, after one that does not count; with `reload`, for whole periods of it. It answers with
+ * one line of JSON: how many, the CPU time of the thread in each part of them by side, all wall time, the CPU
+ * time of the first one's handshake, and how often the kernel let another program run instead.
  *
  * A cycle counter is read around every call. The CPU time of a part is its share of all cycles, times the CPU
  * time of the whole turn. */
@@ -427,7 +427,8 @@ static void turn(long long least_ns) {
     do {
         connection();
         connections++;
-    } while (connections < FEWEST || now_ns(CLOCK_MONOTONIC) - start_ns < least_ns);
+    } while (connections < FEWEST || now_ns(CLOCK_MONOTONIC) - start_ns < least_ns ||
+             (options.reload > 0 && connections % (long long)options.reload != 0));
     all = now() - all;
     preempted = preemptions() - preempted;
     long long elapsed_ns = now_ns(CLOCK_MONOTONIC) - start_ns;

@@ -50,30 +50,42 @@ def life(
         *((name, value) for name, value in (("pool", pool), ("cpu_model", cpu)) if value),
     ]
     with reach_api() as api:
-        answer = api.get(Life, f"/life?{urlencode(query)}")
+        answer = _of_cases(api.get(Life, f"/life?{urlencode(query)}"), case or [])
     if as_json:
         print_json(answer.model_dump(mode="json"))
     else:
-        _print(answer, case or [])
+        _print(answer, shows_numbers=bool(case))
     if not answer.cases:
         raise typer.Exit(1)
 
 
-def _print(answer: Life, patterns: list[str]) -> None:
-    if answer.host_kind is None or not answer.cases:
-        err.print(
-            "no start, age, allocation or atomic operation was measured; starts and ages: kexbench run life",
-            markup=False,
-        )
-        return
-    shown = [each for each in answer.cases if any(fnmatchcase(each.case.id, pattern) for pattern in patterns)]
-    if patterns and not shown:
+def _of_cases(answer: Life, patterns: list[str]) -> Life:
+    """The answer with the cases that fit a pattern. Raises typer.BadParameter if there are others alone."""
+    if not patterns or not answer.cases:
+        return answer
+    cases = [each for each in answer.cases if any(fnmatchcase(each.case.id, pattern) for pattern in patterns)]
+    if not cases:
         known = "\n  ".join(each.case.id for each in answer.cases)
         raise typer.BadParameter(f"no case fits {', '.join(patterns)}; there are\n  {known}")
+    names = {each.case.id for each in cases}
+    changes = [each for each in answer.changes if each.case.id in names]
+    variations = [each for each in answer.variations if {each.usual.id, each.other.id} & names]
+    return answer.model_copy(update={"cases": cases, "changes": changes, "variations": variations})
+
+
+def _print(answer: Life, *, shows_numbers: bool) -> None:
+    if answer.host_kind is None or not answer.cases:
+        err.print(
+            "no start, age, allocation or atomic operation has a number here: kexbench run life measures starts and "
+            "ages, and the report of a run says why one failed",
+            markup=False,
+            soft_wrap=True,
+        )
+        return
     out.print(host_text(answer.host_kind), style="bold", markup=False)
-    for each in shown:
-        out.print(_table(answer, each))
-    if shown:
+    if shows_numbers:
+        for each in answer.cases:
+            out.print(_table(answer, each))
         out.print(CHANGE_LEGEND, style="dim", markup=False)
         return
     for line in (answer.sentence, *_changes(answer), *_variations(answer), *_slopes(answer)):

@@ -699,7 +699,7 @@ class Metric(StrEnum):
         "growth_bytes",
         _AGE,
         "Heap that each connection leaves behind",
-        "heap bytes that each connection leaves in use for ever",
+        "heap bytes that each connection leaves in use",
         Aged(heap=True),
         exact=_GROWTH,
         watched=True,

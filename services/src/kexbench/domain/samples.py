@@ -222,8 +222,10 @@ class Invocation(Frozen):
 
     @property
     def hopeless(self) -> tuple[str, ...]:
-        """The subjects that need not be tried again on its case."""
-        return tuple(outcome.subject for outcome in self.outcomes if outcome.kind in HOPELESS)
+        """The subjects that need not be tried again on its case: one that has numbers lacks an age or a start alone."""
+        measured = {sample.subject for sample in self.samples}
+        failed = [outcome.subject for outcome in self.outcomes if outcome.kind in HOPELESS]
+        return tuple(subject for subject in failed if subject not in measured)
 
     @property
     def was_cut_short(self) -> bool:

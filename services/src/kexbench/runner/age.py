@@ -79,7 +79,7 @@ def ends(values: Sequence[float]) -> tuple[float, float]:
 
 def growth(connections: Sequence[int], live_bytes: Sequence[int]) -> float:
     """What each connection leaves behind: the slope of the line through the points of the second half by least squares,
-    and at least 0. Caches fill in the first half."""
+    and at least 0. A library's own pools of memory fill in the first half."""
     half = len(connections) // 2
     if len(connections) - half < 2:
         return 0.0

@@ -1,8 +1,10 @@
 """The tables of results: invocations, their samples and their outcomes."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 from pydantic import TypeAdapter
@@ -163,13 +165,23 @@ class MeasuredTables(HostTables, KeptTables):
         return {InvocationKey(**row) for row in selected}
 
     def hopeless(self, run_id: str, job_id: str = "") -> dict[InvocationKey, list[str]]:
+        of_run = "run_id = {run_id:String} AND ({job_id:String} = '' OR job_id = {job_id:String})"
+        asked: dict[str, Any] = {"run_id": run_id, "job_id": job_id, "kinds": sorted(HOPELESS)}
+        place = "job_id, attempt, case_id, invocation, reference"
         selected = self._query(
-            "SELECT job_id, attempt, case_id, invocation, groupUniqArray(reference) AS subjects FROM outcomes FINAL"
-            " WHERE run_id = {run_id:String} AND ({job_id:String} = '' OR job_id = {job_id:String})"
-            " AND kind IN {kinds:Array(String)} GROUP BY job_id, attempt, case_id, invocation",
-            {"run_id": run_id, "job_id": job_id, "kinds": sorted(HOPELESS)},
+            f"SELECT DISTINCT {place} FROM outcomes FINAL WHERE {of_run} AND kind IN {{kinds:Array(String)}}", asked
         )
-        return {InvocationKey(**row): sorted(subjects) for row in selected if (subjects := row.pop("subjects"))}
+        failed = set(map(_place, selected))
+        if not failed:
+            return {}
+        asked["cases"] = sorted({key.case_id for key, _ in failed})
+        measured = self._query(
+            f"SELECT DISTINCT {place} FROM samples WHERE {of_run} AND case_id IN {{cases:Array(String)}}", asked
+        )
+        found: dict[InvocationKey, list[str]] = defaultdict(list)
+        for key, subject in sorted(failed - set(map(_place, measured)), key=itemgetter(1)):
+            found[key].append(subject)
+        return dict(found)
 
     def stored_by_job(self, run_id: str, before: datetime | None = None) -> dict[str, int]:
         selected = self._query(
@@ -379,6 +391,11 @@ def batches_in(row: Mapping[str, Any]) -> Values:
         return cast(Sequence[float], row["values"])
     ratios = {each["subject"]: RoundRatio(each["mean"] / LOG_STEPS, each["median"] / LOG_STEPS) for each in row["kept"]}
     return RemovedBatches(row["reference"], row["median"], ratios)
+
+
+def _place(row: dict[str, Any]) -> tuple[InvocationKey, str]:
+    """An invocation, and a reference of a subject."""
+    return InvocationKey(row["job_id"], row["attempt"], row["case_id"], row["invocation"]), row["reference"]
 
 
 def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:
