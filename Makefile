@@ -86,7 +86,7 @@ run: install
 test: packages-run packages-check packages-test python frontend check
 	@$(MAKE) $(SIDE_BY_SIDE) test-worker test-frontend
 	$(SAY) "services: Python tests, and a real run in a real browser"
-	@cd services && .venv/bin/pytest -m "not (charts or cluster or docs or infra or builds or thorough)"
+	@cd services && .venv/bin/pytest --durations=20 --durations-min=10 -m "not (charts or cluster or docs or infra or builds or thorough)"
 
 test-worker:
 	$(SAY) "worker: C tests"
@@ -107,7 +107,7 @@ test-all: test packages-kits packages-cross
 
 test-thorough: packages-kits packages-cross python frontend
 	$(SAY) "services: libraries built from their sources, and what takes long"
-	@cd services && .venv/bin/pytest -rs -m "builds or thorough"
+	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m "builds or thorough"
 
 test-libraries: packages-kits python frontend
 	$(SAY) "worker: with libraries built from published sources"
