@@ -11,6 +11,8 @@
 #                 make test-all
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test-all
 #   make test-thorough  what builds libraries from their sources or takes long; part of make test-all
+#   make test-long    what takes minutes a test: answers with and without summaries and on two replicas, benchmarks of
+#                 answers and pages, GnuTLS from its sources; before a release, and after a change of what they test
 #   make test-libraries  each further TLS library built, measured and held against the worker's contract, with those that
 #                 test-all leaves out because they take longest to build
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
@@ -68,7 +70,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root starts install run test test-worker test-frontend test-all test-charts test-docs test-infra test-thorough test-libraries test-faults outdated audit kits bench bisect-real try-ci scorecard articles beside locks merkle docs check check-types check-services \
+.PHONY: root starts install run test test-worker test-frontend test-all test-charts test-docs test-infra test-thorough test-long test-libraries test-faults outdated audit kits bench bisect-real try-ci scorecard articles beside locks merkle docs check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -86,7 +88,7 @@ run: install
 test: packages-run packages-check packages-test python frontend check
 	@$(MAKE) $(SIDE_BY_SIDE) test-worker test-frontend
 	$(SAY) "services: Python tests, and a real run in a real browser"
-	@cd services && .venv/bin/pytest --durations=20 --durations-min=10 -m "not (charts or cluster or docs or infra or builds or thorough)"
+	@cd services && .venv/bin/pytest --durations=20 --durations-min=10 -m "not (charts or cluster or docs or infra or builds or thorough or long)"
 
 test-worker:
 	$(SAY) "worker: C tests"
@@ -107,7 +109,11 @@ test-all: test packages-kits packages-cross
 
 test-thorough: packages-kits packages-cross python frontend
 	$(SAY) "services: libraries built from their sources, and what takes long"
-	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m "builds or thorough"
+	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m "(builds or thorough) and not long"
+
+test-long: packages-kits packages-bench python frontend
+	$(SAY) "services: what takes minutes a test"
+	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m long
 
 test-libraries: packages-kits python frontend
 	$(SAY) "worker: with libraries built from published sources"
@@ -130,7 +136,7 @@ test-docs: docs packages-test frontend
 test-faults: packages-run packages-faults python
 	$(SAY) "faults: nothing acknowledged is lost, doubled or false"
 	@cd services && .venv/bin/python -m tests.faults $(FAULTS)
-	@[ -n "$(FAULTS)" ] || { cd services && KEXBENCH_TEST_SEEDS=10 .venv/bin/pytest --dist load -m thorough tests/api/test_same_answers.py tests/api/test_one_verdict.py; }
+	@[ -n "$(FAULTS)" ] || { cd services && KEXBENCH_TEST_SEEDS=10 .venv/bin/pytest --dist load -m "thorough or long" tests/api/test_same_answers.py tests/api/test_one_verdict.py; }
 
 outdated: python frontend/node_modules/.package-lock.json
 	@$(ABOUT_PARTS)

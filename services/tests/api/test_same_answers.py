@@ -146,7 +146,7 @@ def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
     return found
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_answer_is_the_same_as_without_summaries(
     seed: int, empty_store: ClickHouseStore, client_of: ClientOf
@@ -172,7 +172,7 @@ def test_every_answer_is_the_same_as_without_summaries(
     plain.close()
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_no_answer_changes_when_batches_are_removed(
     seed: int, empty_store: ClickHouseStore, client_of: ClientOf

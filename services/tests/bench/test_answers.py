@@ -40,6 +40,7 @@ def test_a_generated_store_is_like_one_that_was_measured(tmp_path: Path) -> None
     store.close()
 
 
+@pytest.mark.long
 def test_answers_transfers_and_sample_rows_are_measured_and_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_answers_transfers_and_sample_rows_are_measured_and_printed(
     assert "A table in SQLite" in text
 
 
+@pytest.mark.long
 def test_a_service_under_load_answers_everybody_and_takes_what_is_delivered() -> None:
     load = measure_load(1, seconds=2)
     assert load.refused == 0

@@ -7,7 +7,7 @@ from bench.pages import CROWD_LINES, CROWD_POINTS, CrowdFigures, PageFigures, Vi
 from bench.pages_report import pages_text
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_browser_finds_every_page_useful() -> None:
     figures = measure_pages(Extent(runs=2, groups=1, versions=4, hosts=2), rounds=1)
     pages = {"home", "series", "trends of all cases", "upgrade", "compare", "run"}

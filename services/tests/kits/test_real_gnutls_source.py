@@ -15,6 +15,7 @@ WORKER = Path(__file__).parents[3] / "workers/handshake"
 TOOLS = ("apt-get", "cc", "m4", "make", "pkg-config")
 pytestmark = [
     pytest.mark.builds,
+    pytest.mark.long,
     pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason=f"not all of {', '.join(TOOLS)} are on this machine"),
 ]
 

@@ -204,6 +204,7 @@ def answers_of(api: Api, asked: Asked) -> dict[str, str]:
     return answers
 
 
+@pytest.mark.long
 def test_both_give_the_same_answers_before_and_after_what_either_was_asked_to_write(scene: Scene) -> None:
     with scene.store() as store:
         store.migrate()
