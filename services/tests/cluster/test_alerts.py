@@ -29,7 +29,7 @@ def test_an_alert_of_the_cluster_names_the_function(kexbench: Kexbench, tmp_path
     assert [event["action"] for event in detail["events"]] == ["raised", "explained"]
     (culprit,) = detail["alert"]["culprits"]
     assert (culprit["side"], culprit["function"]) == ("server", "compute")
-    before, after = culprit["instructions"]
+    before, after = culprit["amounts"]
     assert after / before == pytest.approx(1.1, abs=0.02)
     run = kexbench.get(f"/runs/{culprit['run_id']}")
     assert (run["summary"]["trigger"], run["summary"]["pools"]) == ("explanation", ["pool-b"])
