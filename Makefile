@@ -2,9 +2,9 @@
 #
 #   make install  kexbench and its dashboard, into this checkout: services/.venv/bin/kexbench
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
-#   make test     what needs no cluster, builds no library and takes seconds a test; ten minutes, more the first time
+#   make test     what needs no cluster, builds no library and takes seconds a test; half an hour on two CPUs
 #   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes long,
-#                 and as root what needs a cluster; an hour the first time
+#                 and as root what needs a cluster; over an hour on two CPUs, two hours the first time
 #   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; then the
 #                 answers of random stores; takes long, FAULTS="--first 17 --seeds 1" repeats one
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of

@@ -178,10 +178,10 @@ class MeasuredTables(HostTables, KeptTables):
         measured = self._query(
             f"SELECT DISTINCT {place} FROM samples WHERE {of_run} AND case_id IN {{cases:Array(String)}}", asked
         )
-        found: dict[InvocationKey, list[str]] = defaultdict(list)
+        hopeless: dict[InvocationKey, list[str]] = defaultdict(list)
         for key, subject in sorted(failed - set(map(_place, measured)), key=itemgetter(1)):
-            found[key].append(subject)
-        return dict(found)
+            hopeless[key].append(subject)
+        return dict(hopeless)
 
     def stored_by_job(self, run_id: str, before: datetime | None = None) -> dict[str, int]:
         selected = self._query(
