@@ -6,13 +6,13 @@ import { chosenOf, startsOf } from "./life-model";
 const example = answerOf<Life>("life");
 
 function withStart(): LifeCase {
-  const found = example.cases.find((each) => startsOf(each, example.subjects).length > 0);
-  if (!found) throw new Error("no case with a start");
-  return found;
+  const started = example.cases.find((each) => startsOf(each, example.subjects).length > 0);
+  if (!started) throw new Error("no case with a start");
+  return started;
 }
 
 /** The case as a library tells it that knows these metrics alone, each of so many nanoseconds. */
-function told(numbers: Partial<Record<Metric, number>>): LifeCase {
+function caseWith(numbers: Partial<Record<Metric, number>>): LifeCase {
   const shown = withStart();
   const section = shown.sections[0];
   const line = section?.lines[0];
@@ -30,7 +30,7 @@ function told(numbers: Partial<Record<Metric, number>>): LifeCase {
 }
 
 function stepsOf(numbers: Partial<Record<Metric, number>>): string[] {
-  const [start] = startsOf(told(numbers), example.subjects);
+  const [start] = startsOf(caseWith(numbers), example.subjects);
   return start?.steps.map(({ name, ns }) => `${name} ${ns}`) ?? [];
 }
 

@@ -60,6 +60,7 @@ def test_json_has_the_cases_that_were_asked_for(measured: Cli) -> None:
     chosen = Life.model_validate(measured("life", "--json", "--case", "*_rsa_*").json())
     assert [each.case.id for each in chosen.cases] == [each.case.id for each in every.cases if "_rsa_" in each.case.id]
     assert len(chosen.cases) == 1
+    assert chosen.sentence == "", "with one version nothing changes"
 
 
 def test_nothing_measured_names_the_command_that_measures(cli: Cli) -> None:

@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.answers.life import Life, LifeCase, change_words
+from kexbench.answers.life import Life, LifeCase, change_words, life_sentence
 from kexbench.answers.subjects import end_of
 from kexbench.cli.change_tables import milliseconds
 from kexbench.cli.console import err, out, print_json
@@ -70,7 +70,8 @@ def _of_cases(answer: Life, patterns: list[str]) -> Life:
     names = {each.case.id for each in cases}
     changes = [each for each in answer.changes if each.case.id in names]
     variations = [each for each in answer.variations if {each.usual.id, each.other.id} & names]
-    return answer.model_copy(update={"cases": cases, "changes": changes, "variations": variations})
+    shown = {"cases": cases, "changes": changes, "variations": variations, "sentence": life_sentence(changes)}
+    return answer.model_copy(update=shown)
 
 
 def _print(answer: Life, *, shows_numbers: bool) -> None:
