@@ -3,7 +3,9 @@
 import pytest
 
 from kexbench.answers.life import Life
+from kexbench.cli.life import of_cases
 from kexbench.domain.samples import Metric
+from tests.builders import EXAMPLES
 from tests.cli.conftest import Cli, stock
 from tests.conftest import FakeKit
 
@@ -60,7 +62,16 @@ def test_json_has_the_cases_that_were_asked_for(measured: Cli) -> None:
     chosen = Life.model_validate(measured("life", "--json", "--case", "*_rsa_*").json())
     assert [each.case.id for each in chosen.cases] == [each.case.id for each in every.cases if "_rsa_" in each.case.id]
     assert len(chosen.cases) == 1
-    assert chosen.sentence == "", "with one version nothing changes"
+
+
+def test_the_sentence_is_of_the_chosen_cases() -> None:
+    answer = Life.model_validate_json((EXAMPLES / "answers" / "life.json").read_text(encoding="utf-8"))
+    assert answer.sentence
+    others = [each.case.id for each in answer.cases if each.case.id != answer.changes[0].case.id]
+    chosen = of_cases(answer, others)
+    assert [each.case.id for each in chosen.cases] == others
+    assert {each.case.id for each in chosen.changes} <= set(others)
+    assert chosen.sentence != answer.sentence
 
 
 def test_nothing_measured_names_the_command_that_measures(cli: Cli) -> None:

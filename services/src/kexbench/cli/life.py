@@ -50,7 +50,7 @@ def life(
         *((name, value) for name, value in (("pool", pool), ("cpu_model", cpu)) if value),
     ]
     with reach_api() as api:
-        answer = _of_cases(api.get(Life, f"/life?{urlencode(query)}"), case or [])
+        answer = of_cases(api.get(Life, f"/life?{urlencode(query)}"), case or [])
     if as_json:
         print_json(answer.model_dump(mode="json"))
     else:
@@ -59,7 +59,7 @@ def life(
         raise typer.Exit(1)
 
 
-def _of_cases(answer: Life, patterns: list[str]) -> Life:
+def of_cases(answer: Life, patterns: list[str]) -> Life:
     """The answer with the cases that fit a pattern. Raises typer.BadParameter if there are others alone."""
     if not patterns or not answer.cases:
         return answer
