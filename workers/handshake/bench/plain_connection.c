@@ -17,6 +17,8 @@
  *
  * A cycle counter is read around every call. The CPU time of a part is its share of all cycles, times the CPU
  * time of the whole turn. */
+#include "hosts.h"
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -29,7 +31,6 @@
 
 enum { CLIENT, SERVER, SIDES };
 enum { OBJECTS, HANDSHAKE, TRANSFER, FINISH, PARTS };
-enum { MOST_NAMES = 10000, SLOTS = 32768 };
 enum { FLIGHT = 65536, QUEUE = 2 * FLIGHT, FEWEST = 3, MOST_CALLS = 100 };
 
 static const char *const side_names[SIDES] = {"client", "server"};
@@ -183,29 +184,7 @@ static SSL_CTX *make_context(int side) {
 
 static SSL_CTX *shared[SIDES];
 
-/* --- The server's names, in a hash table with open addresses. The first one's context is the shared one. ---
- */
-
-static struct host {
-    char name[64];
-    SSL_CTX *context;
-} hosts[SLOTS];
-
-static struct host *slot_of(const char *name) {
-    unsigned hash = 2166136261u;
-    for (const char *letter = name; *letter != '\0'; letter++)
-        hash = (hash ^ (unsigned char)*letter) * 16777619u;
-    struct host *slot = &hosts[hash % SLOTS];
-    while (slot->context != NULL && strcmp(slot->name, name) != 0)
-        slot = slot == &hosts[SLOTS - 1] ? hosts : slot + 1;
-    return slot;
-}
-
-static const char *name_of(unsigned long number) {
-    static char name[sizeof hosts->name];
-    snprintf(name, sizeof name, "name-%05lu.kexbench.invalid", number);
-    return name;
-}
+/* --- The server's names. The first one's context is the shared one. --- */
 
 static int serve_name(SSL *ssl, int *alert, void *argument) {
     (void)alert, (void)argument;
@@ -217,11 +196,8 @@ static int serve_name(SSL *ssl, int *alert, void *argument) {
 }
 
 static void make_hosts(void) {
-    for (unsigned long i = 0; i < options.names; i++) {
-        struct host *slot = slot_of(name_of(i));
-        strcpy(slot->name, name_of(i));
-        slot->context = i == 0 ? shared[SERVER] : make_context(SERVER);
-    }
+    for (unsigned long i = 0; i < options.names; i++)
+        add_host(i, i == 0 ? shared[SERVER] : make_context(SERVER), NULL);
     SSL_CTX_set_tlsext_servername_callback(shared[SERVER], serve_name);
 }
 

@@ -53,6 +53,8 @@ int main(int argc, char **argv) {
 
 #else
 
+#include "hosts.h"
+
 #include <dlfcn.h>
 #include <malloc.h>
 
@@ -154,39 +156,8 @@ static int put(int from, const void *data, size_t length) {
 
 enum { CLIENT, SERVER };
 
-/* --- What the server has for each name, in a hash table with open addresses. --- */
-
-enum { SLOTS = 32768, MOST_NAMES = 10000 };
-static struct host {
-    char name[64];
-    void *context, *key;
-} hosts[SLOTS];
-
-static struct host *slot_of(const char *name) {
-    unsigned hash = 2166136261u;
-    for (const char *letter = name; *letter != '\0'; letter++)
-        hash = (hash ^ (unsigned char)*letter) * 16777619u;
-    struct host *slot = &hosts[hash % SLOTS];
-    while (slot->context != NULL && strcmp(slot->name, name) != 0)
-        slot = slot == &hosts[SLOTS - 1] ? hosts : slot + 1;
-    return slot;
-}
-
-static const char *name_of(int number) {
-    static char name[sizeof hosts->name];
-    snprintf(name, sizeof name, "name-%05d.kexbench.invalid", number);
-    return name;
-}
-
-static void add_host(int number, void *context, void *key) {
-    struct host *slot = slot_of(name_of(number));
-    strcpy(slot->name, name_of(number));
-    slot->context = context;
-    slot->key = key;
-}
-
-static int names_in(const char *word) {
-    int names = atoi(word);
+static unsigned long names_in(const char *word) {
+    unsigned long names = strtoul(word, NULL, 10);
     if (names < 1 || names > MOST_NAMES)
         die("NAMES");
     return names;
@@ -261,10 +232,10 @@ int main(int argc, char **argv) {
     done(LIBRARY);
     SSL_CTX *contexts[2];
     SSL *ssl[2];
-    int names = names_in(argv[4]);
+    unsigned long names = names_in(argv[4]);
     for (int side = CLIENT; side <= SERVER; side++)
         contexts[side] = context(side, argv[1], argv[2], argv[3]);
-    for (int i = 0; names > 1 && i < names; i++)
+    for (unsigned long i = 0; names > 1 && i < names; i++)
         add_host(i, i == 0 ? contexts[SERVER] : context(SERVER, argv[1], argv[2], argv[3]), NULL);
     if (names > 1)
         SSL_CTX_set_tlsext_servername_callback(contexts[SERVER], serve_name);
@@ -353,12 +324,13 @@ int main(int argc, char **argv) {
     if (argc != 5 || gnutls_global_init() < 0)
         die("GnuTLS did not start");
     done(LIBRARY);
-    int verifies = strcmp(argv[3], "-") != 0, names = names_in(argv[4]), states[2] = {1, 1};
+    int verifies = strcmp(argv[3], "-") != 0, states[2] = {1, 1};
+    unsigned long names = names_in(argv[4]);
     gnutls_certificate_credentials_t credentials[2];
     gnutls_priority_t priorities[2];
     for (int side = CLIENT; side <= SERVER; side++)
         make_configuration(side, argv, &priorities[side], &credentials[side]);
-    for (int i = 0; names > 1 && i < names; i++) {
+    for (unsigned long i = 0; names > 1 && i < names; i++) {
         gnutls_certificate_credentials_t own = credentials[SERVER];
         gnutls_priority_t priority = priorities[SERVER];
         if (i > 0)

@@ -1,0 +1,40 @@
+/* What a plain server has for each of its names, in a hash table with open addresses: as the worker's, and
+ * not the worker's code. */
+#ifndef BENCH_HOSTS_H
+#define BENCH_HOSTS_H
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_NAMES = 10000, SLOTS = 32768 };
+
+static struct host {
+    char name[64];
+    void *context, *key;
+} hosts[SLOTS];
+
+/* The slot of a name: its own, or, where nobody added it, an empty one, whose context is NULL. */
+static struct host *slot_of(const char *name) {
+    unsigned hash = 2166136261u; /* FNV-1a */
+    for (const char *letter = name; *letter != '\0'; letter++)
+        hash = (hash ^ (unsigned char)*letter) * 16777619u;
+    struct host *slot = &hosts[hash % SLOTS];
+    while (slot->context != NULL && strcmp(slot->name, name) != 0)
+        slot = slot == &hosts[SLOTS - 1] ? hosts : slot + 1;
+    return slot;
+}
+
+static const char *name_of(unsigned long number) {
+    static char name[sizeof hosts->name];
+    snprintf(name, sizeof name, "name-%05lu.kexbench.invalid", number);
+    return name;
+}
+
+static void add_host(unsigned long number, void *context, void *key) {
+    struct host *slot = slot_of(name_of(number));
+    strcpy(slot->name, name_of(number));
+    slot->context = context;
+    slot->key = key;
+}
+
+#endif
