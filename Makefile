@@ -11,10 +11,11 @@
 #                 make test-all
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test-all
 #   make test-thorough  what builds libraries from their sources or takes long; part of make test-all
-#   make test-long    what takes minutes a test: answers with and without summaries and on two replicas, benchmarks of
-#                 answers and pages, GnuTLS from its sources; before a release, and after a change of what they test
-#   make test-libraries  each further TLS library built, measured and held against the worker's contract, with those that
-#                 test-all leaves out because they take longest to build
+#   make test-long    what takes half a minute or more a test: answers with and without summaries and on two replicas, services
+#                 killed at more places, libraries and web servers that take longest to build; before a release, and
+#                 after a change of what they test
+#   make test-libraries  every TLS library and web server that is built from sources, measured and held against the
+#                 worker's contract, with those that only test-long has
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
 #   make bench    what measuring costs and what it can detect, and planning at scale; an hour, BENCH=--quick for
 #                 less, BENCH="--only builds" for one section; as root with a simulated cluster, which the first time
@@ -111,13 +112,13 @@ test-thorough: packages-kits packages-cross python frontend
 	$(SAY) "services: libraries built from their sources, and what takes long"
 	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m "(builds or thorough) and not long"
 
-test-long: packages-kits packages-bench python frontend
+test-long: packages-kits packages-bench packages-test python frontend
 	$(SAY) "services: what takes minutes a test"
 	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m long
 
-test-libraries: packages-kits python frontend
+test-libraries: packages-kits packages-cross python frontend
 	$(SAY) "worker: with libraries built from published sources"
-	@cd services && KEXBENCH_TEST_BUILDS=all .venv/bin/pytest -rs -m builds tests/runner
+	@cd services && .venv/bin/pytest -rs -m builds tests/runner tests/kits
 
 test-charts: python
 	$(SAY) "chart: lint, unit tests, every example rendered and validated"

@@ -132,7 +132,7 @@ def test_every_answer_is_the_same_after_a_restore_whatever_was_stored_during_the
     assert answers_of(store, asked, client_of) == answers
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_store_moves_to_a_server_and_back(
     asked: Asked,
     empty_store: ClickHouseStore,

@@ -38,6 +38,7 @@ def judged(served: Serving, run_id: str) -> str:
     return line.partition("is screened: ")[2]
 
 
+@pytest.mark.long
 def test_a_planted_step_is_one_alert_reported_once_and_fixed_when_a_later_version_goes_back(cli: Cli) -> None:
     with serving(cli) as served:
         run_id = served.submit(watched(cli, "watched", OLD, SLOW))

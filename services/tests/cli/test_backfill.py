@@ -124,6 +124,7 @@ def test_it_stops_at_a_run_that_is_held_up_and_passes_over_no_commit_though_its_
     assert steps() == [(a, b, False, False), (b, c, False, False)]
 
 
+@pytest.mark.long
 def test_ctrl_c_where_nobody_serves_keeps_what_is_measured_and_the_same_command_goes_on(
     cli: StandInCli, tmp_path: Path
 ) -> None:

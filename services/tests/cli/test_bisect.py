@@ -47,7 +47,7 @@ def costs(count: int, first: int, step: str = "1.02", broken: tuple[int, ...] = 
     return [BROKEN if number in broken else each for number, each in enumerate(settings)]
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_slower_commit_among_64_is_found_though_three_do_not_build_and_the_search_is_killed(
     cli: StandInCli, tmp_path: Path
 ) -> None:

@@ -24,6 +24,7 @@ def cli(tmp_path: Path) -> StandInCli:
     return StandInCli(tmp_path)
 
 
+@pytest.mark.long
 def test_a_commit_is_found_in_the_turns_of_the_queue_though_the_service_is_killed_amid_it(
     cli: StandInCli, tmp_path: Path
 ) -> None:

@@ -84,6 +84,7 @@ def remove_store(home: Path) -> None:
     shutil.rmtree(home / "store")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lose", [remove_parts, remove_store])
 def test_runs_that_a_store_lost_without_a_trace_are_stored_again_and_reported(
     cli: Cli, fake_kit: FakeKit, lose: Callable[[Path], None]

@@ -94,7 +94,7 @@ def test_what_cannot_be_counted_is_said_with_its_reason(cli: Cli, tmp_path: Path
     assert "unsupported: the fake library was told to support nothing" in done.out
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_counts_decide_where_asked_and_the_exit_status_says_so(cli: Cli) -> None:
     done = cli("compare", f"fake@{BEFORE}", f"fake@{AFTER}", "--count", "--case", "*x25519_aes-128-gcm", "--json")
     assert done.status == 3, done.err

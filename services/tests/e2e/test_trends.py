@@ -16,7 +16,7 @@ from tests.e2e.test_published import file_server, published
 from tests.serving import serving
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_websites_show_charts_of_services_that_list_them_and_of_published_sites(
     empty_store: ClickHouseStore, tmp_path: Path
 ) -> None:

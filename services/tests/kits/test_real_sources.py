@@ -67,6 +67,7 @@ def test_an_archive_becomes_a_kit_that_reports_its_version(sources: Path, kit_st
     assert (kit.version, kit.build_profile.provider, kit.build_profile.linkage) == (VERSION, "tarball", "static")
 
 
+@pytest.mark.long
 def test_a_tag_becomes_a_kit_that_reports_its_version(sources: Path, kit_store: KitStore, tmp_path: Path) -> None:
     repository = tmp_path / "repository"
     shutil.copytree(sources, repository, symlinks=True)

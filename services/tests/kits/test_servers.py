@@ -10,12 +10,12 @@ from kexbench.domain.dimensions import Server
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import KitError
 from kexbench.kits.servers import MANIFEST, ServerManifest, ServerStore
-from tests.runner.real import GNUTLS, OPENSSL, RealKits, real_kits, real_servers
+from tests.runner.real import EACH_SERVER, GNUTLS, OPENSSL, RealKits, real_kits, real_servers
 
 __all__ = ["real_kits", "real_servers"]
 pytestmark = [pytest.mark.real, pytest.mark.builds]
 REF = SubjectRef.parse(OPENSSL)
-each_server = pytest.mark.parametrize("server", [server for server in Server if server is not Server.NONE])
+each_server = pytest.mark.parametrize("server", EACH_SERVER)
 
 
 @each_server

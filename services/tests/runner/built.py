@@ -1,7 +1,6 @@
 """Kits of libraries that are built from published sources, and the worker's contract with such a build. Builds outlive
 the tests in the machine's cache."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,10 +14,6 @@ from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
 from tests.runner.real import OPENSSL, RealKits, missing
-
-ALL_BUILDS = os.environ.get("KEXBENCH_TEST_BUILDS") == "all"
-"""Else AWS-LC, BoringSSL and what stands on them are left out, which take minutes to build. `make test-libraries` has
-them."""
 
 
 def built_with(*tools: str) -> list[pytest.MarkDecorator]:

@@ -3,12 +3,13 @@
 import shutil
 import subprocess
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 
 from kexbench.domain.cases import Case
+from kexbench.domain.dimensions import Server
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job, Measure
 from kexbench.domain.samples import Invocation, Metric
@@ -26,6 +27,13 @@ OPENSSL, GNUTLS = "openssl@system", "gnutls@system"
 HEADERS = {OPENSSL: "openssl/ssl.h", GNUTLS: "gnutls/gnutls.h"}
 MeasureReal = Callable[..., Invocation]
 RealKits = dict[str, JobInputKit]
+KitsWith = Callable[[Server], RealKits]
+EACH_SERVER = [
+    pytest.param(server, marks=[] if server is Server.NGINX else pytest.mark.long)
+    for server in Server
+    if server is not Server.NONE
+]
+"""The others take minutes to build."""
 
 
 def a_case(protocol: str, key_exchange: str, **more: object) -> Case:
@@ -65,11 +73,16 @@ def real_kits(real_servers: ServerStore) -> RealKits:
 
 
 @pytest.fixture(scope="session")
-def serving_kits(real_servers: ServerStore, real_kits: RealKits) -> RealKits:
-    """The same kits, OpenSSL's with all web servers."""
-    kit = real_kits[OPENSSL]
-    servers = {server: real_servers.add(server, kit.manifest.ref, kit.manifest) for server in real_servers.builds}
-    return {**real_kits, OPENSSL: kit.model_copy(update={"servers": servers})}
+def kits_with(real_servers: ServerStore, real_kits: RealKits) -> KitsWith:
+    """`kits_with(Server.NGINX)` are the same kits, OpenSSL's with that web server, which is built then."""
+
+    @cache
+    def built(server: Server) -> RealKits:
+        kit = real_kits[OPENSSL]
+        program = real_servers.add(server, kit.manifest.ref, kit.manifest)
+        return {**real_kits, OPENSSL: kit.model_copy(update={"servers": {server: program}})}
+
+    return built
 
 
 def a_job_input(

@@ -6,7 +6,7 @@ import pytest
 
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.kits import read_probe
-from tests.runner.built import ALL_BUILDS, built_kits, built_with, contract_with
+from tests.runner.built import built_kits, built_with, contract_with
 from tests.runner.real import OPENSSL, RealKits, a_case, measured, values
 
 AWSLC = "awslc@crate/0.47.0"
@@ -15,7 +15,7 @@ HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
 PSK_ALONE = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", resumption="psk")
 pytestmark = [
     *built_with("cargo", "cmake", "c++", "make"),
-    pytest.mark.skipif(not ALL_BUILDS, reason="built by make test-libraries alone"),
+    pytest.mark.long,
 ]
 
 

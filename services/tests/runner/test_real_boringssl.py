@@ -7,7 +7,7 @@ import pytest
 
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.kits import read_probe
-from tests.runner.built import ALL_BUILDS, built_kits, built_with, contract_with
+from tests.runner.built import built_kits, built_with, contract_with
 from tests.runner.real import OPENSSL, RealKits, a_case, measured, values
 
 VERSION = "4.22.0"
@@ -19,7 +19,7 @@ FULL, RESUMED, VERIFIED = (
 HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
 pytestmark = [
     *built_with("cargo", "cmake", "c++", "make", "git"),
-    pytest.mark.skipif(not ALL_BUILDS, reason="built by make test-libraries alone"),
+    pytest.mark.long,
 ]
 
 

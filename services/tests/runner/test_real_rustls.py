@@ -60,6 +60,7 @@ def test_full_and_resumed_handshakes_are_measured_and_proven(kits: RealKits, tmp
         assert 200 < sent[RUSTLS] < 2 * sent[OPENSSL]
 
 
+@pytest.mark.long
 def test_the_oldest_server_does_not_tell_the_group_of_a_resumption_and_its_client_does(tmp_path: Path) -> None:
     result = measured(tmp_path, built_kits(tmp_path, OLDEST), RESUMED, OLDEST)
     assert result.outcomes == ()

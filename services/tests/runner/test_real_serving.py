@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -30,24 +30,24 @@ from kexbench.runner.serving import Served, ServedParticipant
 from kexbench.runner.worker import Worker
 from tests.runner.conftest import QUIET, UNPINNED
 from tests.runner.real import (
+    EACH_SERVER,
     GNUTLS,
     OPENSSL,
+    KitsWith,
     MeasureReal,
-    RealKits,
     a_case,
     a_job_input,
+    kits_with,
     measure_real,
     real_kits,
     real_servers,
-    serving_kits,
     values,
 )
 
-__all__ = ["measure_real", "real_kits", "real_servers", "serving_kits"]
+__all__ = ["kits_with", "measure_real", "real_kits", "real_servers"]
 pytestmark = [pytest.mark.real, pytest.mark.builds]
 BYTES, BATCHES = 4096, 3
-SERVERS = [server for server in Server if server is not Server.NONE]
-each_server = pytest.mark.parametrize("server", SERVERS)
+each_server = pytest.mark.parametrize("server", EACH_SERVER)
 TLS_1_2, TLS_1_3 = {"transfer_bytes": BYTES, "server": "nginx"}, {"group": "X25519", "server": "nginx"}
 FULL = a_case("TLSv1.2", "ECDHE-ECDSA", curve="P-256", group="P-256", **TLS_1_2)
 """A cheap handshake, so that sockets and requests are a large part of the cost."""
@@ -87,14 +87,14 @@ def in_server(server: Server, *cases: Case) -> list[Case]:
 
 
 @pytest.fixture
-def serve(tmp_path: Path, serving_kits: RealKits) -> Iterator[MeasureReal]:
+def serve(tmp_path: Path, kits_with: KitsWith) -> Iterator[MeasureReal]:
     """`serve(case, "openssl@system")`: an invocation, after which neither a process nor a folder is left."""
     material = MaterialStore(tmp_path / "material")
     processes_of_other_tests = set(psutil.Process().children(recursive=True))
 
     def measure(case: Case, *block: str) -> Invocation:
         results = tmp_path / "results.ndjson"
-        job_input = a_job_input(serving_kits, material, results, case, *block, batches=BATCHES)
+        job_input = a_job_input(kits_with(case.server), material, results, case, *block, batches=BATCHES)
         turn = Turn(case.case_id, block, 0, examines=True)
         return measure_invocation(job_input, turn, UNPINNED, tmp_path / "worker.log", lambda: QUIET)
 
@@ -163,7 +163,12 @@ def test_a_web_server_negotiates_what_is_negotiated_in_memory_and_has_every_numb
 
 
 @pytest.mark.parametrize(
-    "case", [case for server in SERVERS for case in in_server(server, *SERVABLE)], ids=lambda case: case.case_id
+    "case",
+    [
+        pytest.param(case, marks=server.marks, id=case.case_id)
+        for server in EACH_SERVER
+        for case in in_server(cast(Server, server.values[0]), *SERVABLE)
+    ],
 )
 def test_a_web_server_serves_every_kind_of_case_that_is_possible(case: Case, serve: MeasureReal) -> None:
     served = serve(case, OPENSSL)
@@ -270,6 +275,7 @@ def test_one_server_has_both_certificates_and_each_kind_of_client_its_share(
     assert not costs.keys() & {Metric.WALL_NS, Metric.ELAPSED_NS, *LATENCIES}, "each had the server to itself"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", [case for case, _ in HYBRID], ids=lambda case: case.case_id)
 def test_httpd_too_has_both_certificates(case: Case, serve: MeasureReal, loads: list[Load]) -> None:
     """Each kind of client compares what it negotiated with its case."""
@@ -278,6 +284,7 @@ def test_httpd_too_has_both_certificates(case: Case, serve: MeasureReal, loads: 
         assert ecdsa.connections * 100 == case.ecdsa_percent * (rsa.connections + ecdsa.connections)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", [Server.HTTPD, Server.HAPROXY])
 def test_several_requests_share_each_connection_to_another_server(server: Server, serve: MeasureReal) -> None:
     kept, alone = (
@@ -325,12 +332,14 @@ def test_a_library_that_a_web_server_cannot_be_built_with_is_unsupported(server:
     )
 
 
+@pytest.mark.long
 def test_a_version_that_a_web_server_cannot_be_built_with_is_named(
-    serve: MeasureReal, serving_kits: RealKits, monkeypatch: pytest.MonkeyPatch
+    serve: MeasureReal, kits_with: KitsWith, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kit = serving_kits[OPENSSL]
+    kits = kits_with(Server.HAPROXY)
+    kit = kits[OPENSSL]
     newer = kit.model_copy(update={"manifest": kit.manifest.model_copy(update={"version": "4.0.3"}), "servers": {}})
-    monkeypatch.setitem(serving_kits, OPENSSL, newer)
+    monkeypatch.setitem(kits, OPENSSL, newer)
     found = outcome(serve(*in_server(Server.HAPROXY, FULL), OPENSSL))
     assert (found.kind, found.reason) == (
         OutcomeKind.UNSUPPORTED,
@@ -340,15 +349,17 @@ def test_a_version_that_a_web_server_cannot_be_built_with_is_named(
 
 @each_server
 def test_a_web_server_whose_program_is_gone_says_so(
-    server: Server, serve: MeasureReal, serving_kits: RealKits, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    server: Server, serve: MeasureReal, kits_with: KitsWith, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    absent = serving_kits[OPENSSL].model_copy(update={"servers": {server: tmp_path / "absent"}})
-    monkeypatch.setitem(serving_kits, OPENSSL, absent)
+    kits = kits_with(server)
+    absent = kits[OPENSSL].model_copy(update={"servers": {server: tmp_path / "absent"}})
+    monkeypatch.setitem(kits, OPENSSL, absent)
     found = outcome(serve(*in_server(server, FULL), OPENSSL))
     assert (found.kind, found.reason) == (OutcomeKind.ERROR, f"{server} ended with status 127")
     assert str(tmp_path / "absent") in (found.detail or "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", [Server.HTTPD, Server.HAPROXY])
 @pytest.mark.parametrize("case", RESUMED, ids=lambda case: case.case_id)
 def test_every_connection_of_a_resumption_in_another_server_resumes(
@@ -413,8 +424,12 @@ def test_a_server_that_hangs_is_ended(
     ("module", "server", "right", "wrong", "words"),
     [
         (nginx, Server.NGINX, "daemon off;", "demon off;", 'unknown directive "demon"'),
-        (httpd, Server.HTTPD, "ServerName", "ServantName", "Invalid command 'ServantName'"),
-        (haproxy, Server.HAPROXY, "nbthread", "nbtread", "unknown keyword 'nbtread'"),
+        pytest.param(
+            httpd, Server.HTTPD, "ServerName", "ServantName", "Invalid command 'ServantName'", marks=pytest.mark.long
+        ),
+        pytest.param(
+            haproxy, Server.HAPROXY, "nbthread", "nbtread", "unknown keyword 'nbtread'", marks=pytest.mark.long
+        ),
     ],
     ids=lambda value: str(value) if isinstance(value, Server) else "",
 )
@@ -433,6 +448,7 @@ def test_a_server_that_does_not_start_says_why(
     assert words in (found.detail or "")
 
 
+@pytest.mark.long
 def test_a_port_that_another_program_took_before_httpd_is_named(
     serve: MeasureReal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -447,9 +463,9 @@ def test_a_port_that_another_program_took_before_httpd_is_named(
 
 def test_a_server_that_never_listens_is_an_error(serve: MeasureReal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_server, "_START_TIMEOUT_S", 0.0)
-    found = outcome(serve(*in_server(Server.HTTPD, FULL), OPENSSL))
+    found = outcome(serve(*in_server(Server.NGINX, FULL), OPENSSL))
     assert found.kind is OutcomeKind.ERROR
-    assert "httpd does not start: it does not listen on port" in found.reason
+    assert "nginx does not start: it does not listen on port" in found.reason
 
 
 @each_server
@@ -466,15 +482,15 @@ def test_a_failed_connection_is_an_outcome_and_no_number(
 
 
 @each_server
-def test_a_killed_runner_leaves_no_server(server: Server, tmp_path: Path, serving_kits: RealKits) -> None:
-    (case,) = in_server(server, FULL)
+def test_a_killed_runner_leaves_no_server(server: Server, tmp_path: Path, kits_with: KitsWith) -> None:
+    (case,), kits = in_server(server, FULL), kits_with(server)
     material = MaterialStore(tmp_path / "material")
-    job_input = a_job_input(serving_kits, material, tmp_path / "results.ndjson", case, OPENSSL, batches=1000)
+    job_input = a_job_input(kits, material, tmp_path / "results.ndjson", case, OPENSSL, batches=1000)
     file, log = tmp_path / "job-input.json", tmp_path / "worker.log"
     file.write_bytes(job_input.model_dump_json().encode())
     with subprocess.Popen([sys.executable, "-m", "kexbench.runner", str(file), str(log)]) as runner:
         children: list[psutil.Process] = []
-        while not any(str(serving_kits[OPENSSL].servers[server]) in child.cmdline() for child in children):
+        while not any(str(kits[OPENSSL].servers[server]) in child.cmdline() for child in children):
             assert runner.poll() is None
             children = [child for child in psutil.Process(runner.pid).children() if child.is_running()]
         runner.kill()

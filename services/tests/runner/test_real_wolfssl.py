@@ -14,7 +14,7 @@ FULL, RESUMED = (a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", **more) for mo
 TICKET = a_case("TLSv1.2", "ECDHE-ECDSA", group="X25519", resumption="ticket")
 HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
 STATIC_RSA = a_case("TLSv1.2", "RSA")
-pytestmark = built_with("cargo", "autoreconf", "automake", "libtoolize", "make")
+pytestmark = [*built_with("cargo", "autoreconf", "automake", "libtoolize", "make"), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -260,6 +260,7 @@ def test_what_only_the_writer_has_is_read_through_the_other(scene: Scene) -> Non
         ], "the writer notes what was handed on, once"
 
 
+@pytest.mark.long
 def test_twenty_clients_lose_and_double_nothing_when_the_writer_is_killed(scene: Scene) -> None:
     with scene.store() as store:
         first, second = scene.both()

@@ -104,7 +104,7 @@ def test_a_healthy_store_that_lacks_something_says_what(around: Sequence[str], s
     assert opened(tmp_path) == "opened []\n"
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_store_opens_or_says_that_too_few_files_may_be_open(tmp_path: Path) -> None:
     """How many it needs depends on the machine's processors."""
     assert opened(tmp_path).startswith("opened")
