@@ -18,9 +18,9 @@ import type {
   Trends,
 } from "../src/api/generated";
 import { LABELS } from "./labels";
+import { expectReadable } from "./readable";
 
 const API = "/api/v1";
-const WIDTHS = [375, 820, 1440];
 /** The lines of the matrix that are cases, not groups of them. */
 const CASES = "table.heatmap tbody tr:not(.group)";
 
@@ -549,28 +549,12 @@ test("an unknown case has no series", async ({ page }) => {
   await expect(page.getByText(LABELS.noSeries)).toBeVisible();
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`no page has a serious barrier in the ${colorScheme} scheme`, async ({ page, request }) => {
-    await page.emulateMedia({ colorScheme });
-    for (const { path, ready } of await pages(request)) {
-      await page.goto(path);
-      await page.locator(ready).first().waitFor();
-      await expect(page.locator("footer")).toContainText("ok");
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      const barriers = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      expect(barriers.map(({ id, nodes }) => [path, id, nodes[0]?.html])).toEqual([]);
-    }
-  });
-}
-
-test("no page is wider than its window", async ({ page, request }) => {
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 900 });
-    for (const { path, ready } of await pages(request)) {
-      await page.goto(path);
-      await page.locator(ready).first().waitFor();
-      const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      expect(excess, `${path} at ${width}`).toBeLessThanOrEqual(0);
-    }
+test("no page has a barrier, and none is wider than its window", async ({ page, request }) => {
+  test.slow();
+  for (const { path, ready } of await pages(request)) {
+    await page.goto(path);
+    await page.locator(ready).first().waitFor();
+    await expect(page.locator("footer")).toContainText("ok");
+    await expectReadable(page, path);
   }
 });
