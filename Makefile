@@ -11,9 +11,9 @@
 #                 make test-all
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test-all
 #   make test-thorough  what builds libraries from their sources or takes long; part of make test-all
-#   make test-long    what takes half a minute or more a test: answers with and without summaries and on two replicas, services
-#                 killed at more places, libraries and web servers that take longest to build; before a release, and
-#                 after a change of what they test
+#   make test-long    what takes longest: answers with and without summaries and on two replicas, services
+#                 killed at more places, simulations, libraries and web servers that take longest to build, more
+#                 inputs of the worker; before a release, and after a change of what they test
 #   make test-libraries  every TLS library and web server that is built from sources, measured and held against the
 #                 worker's contract, with those that only test-long has
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
@@ -105,7 +105,7 @@ test-all: test packages-kits packages-cross
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/bfe test sanitize fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake bfe bfe-sanitize bfe-fuzz
-	@if [ "$$(id -u)" = 0 ]; then $(MAKE) packages-cluster && $(MAKE) --jobs=2 test-thorough test-cluster; \
+	@if [ "$$(id -u)" = 0 ]; then $(MAKE) packages-cluster devcluster-binaries && $(MAKE) --jobs=2 test-thorough test-cluster; \
 		else $(MAKE) test-thorough && echo "The cluster's tests need root and were left out: sudo make test-cluster"; fi
 
 test-thorough: packages-kits packages-cross python frontend
@@ -115,6 +115,9 @@ test-thorough: packages-kits packages-cross python frontend
 test-long: packages-kits packages-bench packages-test python frontend
 	$(SAY) "services: what takes minutes a test"
 	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m long
+	$(SAY) "worker: four times as many inputs"
+	@$(MAKE) --silent -j$(CORES) -C workers/handshake fuzz FUZZ_UNTIL=-runs=100000
+	@$(MAKE) --silent -j$(CORES) -C workers/bfe fuzz FUZZ_UNTIL=-runs=4000
 
 test-libraries: packages-kits packages-cross python frontend
 	$(SAY) "worker: with libraries built from published sources"

@@ -183,6 +183,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.long
 def test_a_new_metric_is_one_row_and_what_the_worker_counts(sources: Sources) -> None:
     rows, worker = "services/src/kexbench/domain/metrics.py", "workers/handshake/record.c"
     sources.insert(rows, METRIC_ROWS, before="    CLIENT_INSTRUCTIONS = MetricRow(\n")
@@ -268,6 +269,7 @@ measure: { invocations: 2, batches: 2 }
 """
 
 
+@pytest.mark.long
 def test_a_new_library_is_its_row_its_builder_and_its_backend(sources: Sources) -> None:
     rows = "services/src/kexbench/domain/libraries.py"
     sources.insert(rows, ROW, before='    "fake": LibraryRow(')

@@ -129,7 +129,7 @@ def test_a_step_below_the_noise_cannot_be_found(invocations: int) -> None:
     assert found["cannot say"] >= 99
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_where_the_step_is_hardly_above_the_noise_a_wrong_commit_is_hardly_ever_named() -> None:
     # One in three has no answer at all; layouts are a sixth of the step.
     found = Counter(outcome(History(seed, step=0.006, invocations=30)) for seed in range(300))

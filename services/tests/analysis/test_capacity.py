@@ -163,7 +163,7 @@ def held(invocations: int, *, paired: bool) -> dict[str, int]:
     return count
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 @pytest.mark.parametrize(("invocations", "paired"), [(4, True), (10, True), (6, False)])
 def test_the_intervals_hold_the_truth_as_often_as_they_say(invocations: int, paired: bool) -> None:
     """95% of 300 are 285; all but one in a thousand such counts lie from 272 to 297."""

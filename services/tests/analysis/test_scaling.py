@@ -54,7 +54,7 @@ def test_what_was_planted_comes_back_nearly_from_one_percent_of_noise(
     assert found.coherency.value == pytest.approx(coherency, abs=0.002)
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_intervals_hold_what_was_planted_about_as_often_as_they_claim() -> None:
     held = np.zeros(3)
     for seed in range(40):

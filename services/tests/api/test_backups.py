@@ -91,6 +91,7 @@ def filled(empty_store: ClickHouseStore) -> ClickHouseStore:
     return empty_store
 
 
+@pytest.mark.long
 def test_every_answer_is_the_same_after_a_restore_whatever_was_stored_during_the_backup(
     asked: Asked,
     empty_store: ClickHouseStore,

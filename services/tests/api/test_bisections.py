@@ -226,6 +226,7 @@ def test_ends_that_cost_the_same_cannot_be_distinguished_and_nothing_between_the
     assert (found["answer"]["verdict"], found["answer"]["says"]) == ("cannot say", found["summary"]["detail"])
 
 
+@pytest.mark.long
 def test_more_builds_go_on_from_what_a_spent_search_knows(stage: Stage) -> None:
     stage.commits = 64
     spent = stage.searching(builds=3).search()

@@ -78,12 +78,14 @@ def check(client: httpx2.Client, method: str, address: str, run: Run, body: Any)
                 assert ".".join(map(str, ("body", *place))) in answer.json()["detail"]
 
 
+@pytest.mark.long
 def test_a_number_that_no_column_holds_is_refused_wherever_it_stands_in_an_invocation(client: httpx2.Client) -> None:
     run = a_run()
     put(client, run)
     check(client, "POST", f"/runs/{run.run_id}/invocations", run, an_invocation_of(run))
 
 
+@pytest.mark.long
 def test_a_number_that_no_column_holds_is_refused_wherever_it_stands_in_a_run(client: httpx2.Client) -> None:
     """What is accepted once is a conflict with another number; so each number is tried on a run that is not there."""
     body = a_run("new").model_dump(mode="json")

@@ -52,7 +52,7 @@ def test_the_smallest_change_is_that_of_the_formula(group: int) -> None:
     assert np.mean(values) == pytest.approx(smallest_detectable_change(PAIR_SD, group), rel=0.08)
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_the_interval_holds_the_truth_about_as_often_as_it_claims() -> None:
     truth, held = 1.02 * smallest_detectable_change(PAIR_SD, 10), 0
     for seed in range(20):

@@ -153,7 +153,7 @@ def test_folders_and_archives_of_runs_are_added(cli: Cli, elsewhere: Elsewhere, 
     assert not (cli.folder / "home" / ".adding").exists()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", [*(pytest.param(place, marks=pytest.mark.long) for place in PLACES[:-1]), PLACES[-1]])
 def test_a_second_try_finishes_what_a_kill_interrupted(cli: Cli, elsewhere: Elsewhere, place: str) -> None:
     source = elsewhere()
     command = [sys.executable, "-c", KILLED, place, str(source)]

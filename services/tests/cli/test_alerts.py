@@ -74,6 +74,7 @@ def test_an_alert_is_handled_from_its_raising_to_its_end(cli: Cli) -> None:
         assert ended[-1].endswith(f"{me} marked it as a false positive: throttled")
 
 
+@pytest.mark.long
 def test_where_nothing_serves_the_store_is_read_and_written_all_the_same(cli: Cli) -> None:
     none = cli("alerts").out
     assert "kexbench alerts dry-run SPEC" in none

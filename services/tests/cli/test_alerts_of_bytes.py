@@ -19,6 +19,7 @@ def watched(cli: Cli, *versions: str) -> str:
     return str(path)
 
 
+@pytest.mark.long
 def test_a_larger_hello_is_one_alert_with_its_values_and_a_smaller_one_none(cli: Cli, fake_kit: FakeKit) -> None:
     stock(cli, fake_kit, SMALL, LARGE, "1.2+noise=0")
     with serving(cli) as served:

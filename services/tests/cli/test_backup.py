@@ -132,7 +132,7 @@ def test_results_that_were_not_stored_yet_are_stored_after_a_restore(cli: Cli, e
         assert served.summary(RUN)["invocations_stored"] == PLANNED
 
 
-@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_backup_that_is_killed_leaves_no_half_file(cli: Cli, tmp_path: Path, number: int) -> None:
     in_the_store(cli, MEASURED)
     file = tmp_path / "backups" / "kexbench.tar"
@@ -163,7 +163,7 @@ def test_a_backup_whose_service_is_killed_fails_and_leaves_no_file(cli: Cli, tmp
 
 @pytest.mark.parametrize(
     ("place", "number"),
-    [("inserting", 5), *(pytest.param(*each, marks=pytest.mark.thorough) for each in PLACES)],
+    [("inserting", 5), *(pytest.param(*each, marks=pytest.mark.long) for each in PLACES)],
 )
 def test_a_second_restore_completes_one_that_was_killed(
     cli: Cli, elsewhere: Cli, tmp_path: Path, place: str, number: int

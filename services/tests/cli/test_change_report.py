@@ -72,6 +72,7 @@ def test_a_pull_request_has_one_comment_which_the_next_push_corrects(
     assert "nothing changed" in quiet.err
 
 
+@pytest.mark.long
 def test_a_relevant_change_is_a_matter_of_what_was_asked(cli: Cli, tmp_path: Path) -> None:
     assert cli("compare", ONE, SLOWER, *FEW, "--relevant", "10%").status == 0
     (run, *_) = cli("runs", "list", "--json").json()["runs"]

@@ -43,6 +43,7 @@ def test_a_build_that_costs_more_is_reported_by_the_exit_status(cli: Cli) -> Non
     assert cli("runs", "show", run_id, "--json").json()["measure"]["jobs"] == 6
 
 
+@pytest.mark.long
 def test_equal_builds_are_the_same_in_a_row_for_each_case(cli: Cli) -> None:
     done = cli("compare", ONE, EQUAL, *FEW)
     assert done.status == 0, done.err

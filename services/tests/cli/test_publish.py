@@ -16,7 +16,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEXBENCH_PAGES", str(tmp_path / "pages"))
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_measured_upgrade_is_published(cli: Cli, fake_kit: FakeKit, pages: None, tmp_path: Path) -> None:
     stock(cli, fake_kit, "1.0", "1.1")
     assert cli("run", cli.spec("small", "1.0", "1.1")).status == 0

@@ -119,6 +119,7 @@ def test_a_run_that_fails_says_why_and_holds_up_no_other(cli: Cli) -> None:
         served.hears(f"run {killed}: failed: the results of run {killed} are no longer in")
 
 
+@pytest.mark.long
 def test_a_schedules_missed_times_are_caught_up_once(cli: Cli) -> None:
     in_the_store(cli, MISSED, cli.spec("spec", STEADY, invocations=2))
     with serving(cli) as served:

@@ -54,7 +54,7 @@ def test_a_fault_in_the_last_spec_is_known_before_the_first_one_is_measured(cli:
     assert cli("runs", "list", "--json").json()["runs"] == []
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_quick_run_is_short_and_is_shown_until_another_run_has_results(cli: Cli) -> None:
     done = cli("run", cli.spec("steady", STEADY, SLOWER), "--quick")
     assert done.status == 0, done.err

@@ -21,7 +21,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     return Cli(tmp_path_factory.mktemp("why"))
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_both_sides_are_explained_and_counted_twice(cli: Cli) -> None:
     done = cli("why", "fake", BEFORE, AFTER, "--json")
     assert done.status == 0, done.err
@@ -47,7 +47,7 @@ def test_both_sides_are_explained_and_counted_twice(cli: Cli) -> None:
     assert "CPU-second" not in printed.out
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_profiles_are_saved_for_other_programs(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "profiles"
     done = cli("why", "fake", BEFORE, AFTER, "--save", str(folder), "--json")

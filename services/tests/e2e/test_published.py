@@ -50,6 +50,7 @@ def published(store: ClickHouseStore, folder: Path) -> None:
         publish(api, Settings().pages, folder, Choice(frozenset(), frozenset()), lambda done, total: None)
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_a_published_site_is_read_without_a_service(empty_store: ClickHouseStore, tmp_path: Path) -> None:
     measured(empty_store, "elsewhere", {ONE: 2.0}, day=-1, cases=(RSA,), host=OTHER_CPU)
