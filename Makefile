@@ -3,14 +3,15 @@
 #   make install  kexbench and its dashboard, into this checkout: services/.venv/bin/kexbench
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
 #   make test     what needs no cluster, builds no library and takes seconds a test; half an hour on two CPUs
-#   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes long,
+#   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes longer,
 #                 and as root what needs a cluster; over an hour on two CPUs, two hours the first time
 #   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; then the
 #                 answers of random stores; takes long, FAULTS="--first 17 --seeds 1" repeats one
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
 #                 make test-all
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test-all
-#   make test-thorough  what builds libraries from their sources or takes long; part of make test-all
+#   make test-thorough  what builds libraries and a web server from their sources, or takes ten seconds and more a test;
+#                 part of make test-all
 #   make test-long    what takes longest: answers with and without summaries and on two replicas, services
 #                 killed at more places, simulations, libraries and web servers that take longest to build, more
 #                 inputs of the worker; before a release, and after a change of what they test
@@ -108,16 +109,16 @@ test-all: test packages-kits packages-cross
 	@if [ "$$(id -u)" = 0 ]; then $(MAKE) packages-cluster devcluster-binaries && $(MAKE) --jobs=2 test-thorough test-cluster; \
 		else $(MAKE) test-thorough && echo "The cluster's tests need root and were left out: sudo make test-cluster"; fi
 
-test-thorough: packages-kits packages-cross python frontend
-	$(SAY) "services: libraries built from their sources, and what takes long"
+test-thorough: packages-kits packages-cross packages-test python frontend
+	$(SAY) "services: libraries and a web server built from their sources, and what takes long"
 	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m "(builds or thorough) and not long"
 
 test-long: packages-kits packages-bench packages-test python frontend
-	$(SAY) "services: what takes minutes a test"
+	$(SAY) "services: what takes longest"
 	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m long
 	$(SAY) "worker: four times as many inputs"
-	@$(MAKE) --silent -j$(CORES) -C workers/handshake fuzz FUZZ_UNTIL=-runs=100000
-	@$(MAKE) --silent -j$(CORES) -C workers/bfe fuzz FUZZ_UNTIL=-runs=4000
+	@$(MAKE) --silent -j$(CORES) -C workers/bfe fuzz FUZZ_TIMES=4
+	@$(MAKE) --silent -j$(CORES) -C workers/handshake fuzz bfe-fuzz FUZZ_TIMES=4
 
 test-libraries: packages-kits packages-cross python frontend
 	$(SAY) "worker: with libraries built from published sources"

@@ -218,7 +218,7 @@ test("the keyboard cancels a run, and Escape does not", async ({ page, request }
   await expect(heading).toHaveText("nightly cancelling");
 });
 
-test("the queue’s page shows what waits, has no serious barrier and fits", async ({ page, request }) => {
+test("the queue’s page shows what waits, has no barrier and fits", async ({ page, request }) => {
   const runId = await queued(request);
   const { heading } = parts(page);
   await page.goto("/queue");

@@ -1,4 +1,4 @@
-// The page of paths, whatever is stored: its numbers are those of the API, and it has no barrier at any width.
+// The page of paths, whatever is stored: its numbers are those of the API, and everybody can read it.
 import { expect, type Page, test } from "@playwright/test";
 import type { Paths } from "../src/api/generated";
 import { LABELS } from "./labels";

@@ -194,10 +194,9 @@ def test_the_change_to_a_version_is_from_the_nearest_lower_one_though_its_build_
         assert state["upgrade"]["before"]["version"] == "1.9"
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 @settings(max_examples=12, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(stored=st.lists(runs, min_size=1, max_size=3))
-@pytest.mark.long
 def test_every_change_that_is_shown_is_what_comparing_its_named_ends_gives(
     stored: list[Measured], client_of: ClientOf, warm_chdb: str
 ) -> None:

@@ -42,7 +42,6 @@ def backfill(folder: Path, *more: str) -> list[str]:
     return ["backfill", "fake", "good..master", *where, "--json", *more]
 
 
-@pytest.mark.long
 def test_where_nobody_serves_every_second_commit_is_measured_once_and_one_that_does_not_build_is_passed_over(
     cli: StandInCli, tmp_path: Path
 ) -> None:

@@ -34,7 +34,6 @@ def spec(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.long
 def test_the_shipped_spec_ends_in_a_table_of_all_parts(cli: Cli, spec: Path) -> None:
     done = cli("run", str(spec))
     assert done.status == 0, done.err

@@ -33,7 +33,7 @@ EACH_SERVER = [
     for server in Server
     if server is not Server.NONE
 ]
-"""The others take minutes to build."""
+"""All but nginx take minutes to build."""
 
 
 def a_case(protocol: str, key_exchange: str, **more: object) -> Case:
@@ -74,7 +74,7 @@ def real_kits(real_servers: ServerStore) -> RealKits:
 
 @pytest.fixture(scope="session")
 def kits_with(real_servers: ServerStore, real_kits: RealKits) -> KitsWith:
-    """`kits_with(Server.NGINX)` are the same kits, OpenSSL's with that web server, which is built then."""
+    """`kits_with(Server.NGINX)`: the same kits, OpenSSL's with that web server, which is built when first asked for."""
 
     @cache
     def built(server: Server) -> RealKits:

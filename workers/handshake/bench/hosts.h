@@ -1,5 +1,4 @@
-/* What a plain server has for each of its names, in a hash table with open addresses: as the worker's, and
- * not the worker's code. */
+/* What a plain server has for each of its names: a hash table with open addressing. */
 #ifndef BENCH_HOSTS_H
 #define BENCH_HOSTS_H
 
