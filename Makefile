@@ -44,8 +44,8 @@
 #   make screenshots  the picture of the dashboard, of a real run, to docs/results; four minutes
 #   make generate rewrite the generated files that are checked in
 #   make devcluster      a real Kubernetes with Argo Workflows on this machine, until Ctrl-C; as root
-#   make test-cluster    the tests that need one; as root, and then part of make test-all; the first time compiles for a
-#                 quarter of an hour
+#   make test-cluster    the tests that need one, as root; part of make test-all but for those that wait longest; the
+#                 first time compiles for a quarter of an hour
 #   make test-clickhouse  the tests of the store on a real ClickHouse server: infra/clickhouse/README.md
 #   make images   the images, brought to a kind cluster (KIND_CLUSTER=NAME) or a registry (REGISTRY=HOST/PATH);
 #                 IMAGES=--help says more; needs Docker, Podman or nerdctl
@@ -106,7 +106,7 @@ test-all: test packages-kits packages-cross
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/bfe test sanitize fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake bfe bfe-sanitize bfe-fuzz
-	@if [ "$$(id -u)" = 0 ]; then $(MAKE) packages-cluster devcluster-binaries && $(MAKE) --jobs=2 test-thorough test-cluster; \
+	@if [ "$$(id -u)" = 0 ]; then $(MAKE) packages-cluster devcluster-binaries && $(MAKE) --jobs=2 test-thorough test-cluster CLUSTER="cluster and not long"; \
 		else $(MAKE) test-thorough && echo "The cluster's tests need root and were left out: sudo make test-cluster"; fi
 
 test-thorough: packages-kits packages-cross packages-test python frontend
@@ -115,7 +115,7 @@ test-thorough: packages-kits packages-cross packages-test python frontend
 
 test-long: packages-kits packages-bench packages-test python frontend
 	$(SAY) "services: what takes longest"
-	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m long
+	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m "long and not cluster"
 	$(SAY) "worker: four times as many inputs"
 	@$(MAKE) --silent -j$(CORES) -C workers/bfe fuzz FUZZ_TIMES=4
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake fuzz bfe-fuzz FUZZ_TIMES=4
@@ -202,9 +202,11 @@ devcluster-binaries: python
 devcluster: root packages-cluster python frontend
 	@exec env $(DEVCLUSTER) up
 
+CLUSTER ?= cluster
+
 test-cluster: root packages-cluster python frontend
 	$(SAY) "services: a real cluster"
-	@cd services && .venv/bin/pytest -rs -m cluster -n 0 tests/cluster
+	@cd services && .venv/bin/pytest -rs -m "$(CLUSTER)" -n 0 tests/cluster
 
 CLICKHOUSE ?= http://kexbench:kexbench@127.0.0.1:8123
 CLICKHOUSE_ENGINES ?= ReplacingMergeTree ReplicatedReplacingMergeTree

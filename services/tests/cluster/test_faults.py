@@ -21,6 +21,7 @@ from tests.cluster.kubectl import Kubectl
 pytestmark = pytest.mark.cluster
 
 
+@pytest.mark.long
 def test_a_node_whose_kubelet_stops_is_reported_and_its_job_ends_when_it_is_back(
     kexbench: Kexbench, devcluster: Cluster, tmp_path: Path
 ) -> None:
@@ -53,6 +54,7 @@ def test_a_job_whose_node_is_lost_is_measured_again_and_stores_no_crash(
     assert {invocation["attempt"] for invocation in stored} == {2}  # what was not sent went with the node
 
 
+@pytest.mark.long
 def test_a_job_whose_node_is_drained_is_measured_to_its_end_and_stores_no_crash(
     kexbench: Kexbench, devcluster: Cluster, kubectl: Kubectl, tmp_path: Path
 ) -> None:
@@ -82,6 +84,7 @@ def test_a_job_that_runs_out_of_memory_stores_no_crash_and_a_resumed_run_measure
     assert kexbench.outcomes(run_id) == []
 
 
+@pytest.mark.long
 def test_argo_may_be_restarted_while_jobs_run(kexbench: Kexbench, devcluster: Cluster, tmp_path: Path) -> None:
     run_id = kexbench.submit(tmp_path, invocations=20)
     kexbench.job_that_measures(run_id)
@@ -90,6 +93,7 @@ def test_argo_may_be_restarted_while_jobs_run(kexbench: Kexbench, devcluster: Cl
     assert kexbench.outcomes(run_id) == []
 
 
+@pytest.mark.long
 def test_of_two_pods_for_one_try_at_a_job_each_invocation_counts_once_however_often_it_is_sent(
     kexbench: Kexbench, devcluster: Cluster, kubectl: Kubectl, tmp_path: Path
 ) -> None:
@@ -115,6 +119,7 @@ def test_of_two_pods_for_one_try_at_a_job_each_invocation_counts_once_however_of
     assert {tuple(one["values"]) for one in measured} <= {tuple(row["values"]) for row in exported}
 
 
+@pytest.mark.long
 def test_an_image_that_is_missing_is_reported_and_the_run_can_be_cancelled_and_resumed(
     kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path
 ) -> None:
