@@ -184,6 +184,7 @@ def test_a_commit_among_64_is_found_whoever_advances_it_and_however_often_it_is_
     assert stage.detail() == found
 
 
+@pytest.mark.long
 def test_by_counts_each_commit_is_counted_alone_and_once(stage: Stage) -> None:
     stage.commits, stage.first_bad, stage.step = 64, 41, 1.01
     found = stage.searching(instrument="instructions", invocations=None).search()
@@ -254,6 +255,7 @@ def test_ends_that_give_no_number_could_not_be_measured(stage: Stage) -> None:
     assert detail == f"the ends have no result in any case: {good}: no such group"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reason", [RunReason.DISK_FULL, RunReason.SOURCES_UNAVAILABLE])
 def test_a_run_of_a_commit_that_fails_for_want_of_anything_but_its_sources_waits_until_it_is_resumed(
     stage: Stage, reason: RunReason

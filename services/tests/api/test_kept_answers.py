@@ -86,6 +86,7 @@ def everything(tmp_path: Path) -> Iterator[ClickHouseStore]:
     store.close()
 
 
+@pytest.mark.long
 def test_no_answer_is_read_twice_and_none_is_computed_anew_because_of_something_else(
     everything: ClickHouseStore, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

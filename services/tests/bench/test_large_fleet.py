@@ -11,6 +11,7 @@ pytestmark = pytest.mark.thorough
 EXTENT = FleetExtent(pools=5, nodes=3, nights=23)
 
 
+@pytest.mark.long
 def test_one_node_has_each_trouble(empty_store: ClickHouseStore) -> None:
     fill_fleet(empty_store, EXTENT)
     states = {node.node: node.state for pool in fleet(empty_store).pools for node in pool.nodes}

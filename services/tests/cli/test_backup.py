@@ -132,6 +132,7 @@ def test_results_that_were_not_stored_yet_are_stored_after_a_restore(cli: Cli, e
         assert served.summary(RUN)["invocations_stored"] == PLANNED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_backup_that_is_killed_leaves_no_half_file(cli: Cli, tmp_path: Path, number: int) -> None:
     in_the_store(cli, MEASURED)

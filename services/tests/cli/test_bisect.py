@@ -115,6 +115,7 @@ def test_ends_that_give_no_number_could_not_be_measured(cli: StandInCli, tmp_pat
     assert cli("bisections", "list", "--json").json()["bisections"] == [summary], "the page Bisections shows it"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [

@@ -108,6 +108,7 @@ def test_a_source_that_cannot_be_asked_is_reported_beside_what_the_others_have(
     assert "openssl@nowhere/now: resolve failed: nothing provides openssl@nowhere/now" in done.err
 
 
+@pytest.mark.long
 def test_the_list_tells_sources_dates_and_which_kits_there_are(catalogue: Path, cli: Cli) -> None:
     kit = cli("kits", "add", "fake@1.1").out.split()[2]
     rows = [line.split() for line in cli("catalogue", "list").out.splitlines()[1:]]

@@ -54,6 +54,7 @@ def wants_the_cluster(cli: Cli, done: Result) -> None:
     assert not (cli.folder / "home").exists()
 
 
+@pytest.mark.long
 def test_the_clusters_runs_are_listed_and_shown(cli: Cli, store: ClickHouseStore) -> None:
     listed = cli("runs", "list")
     assert (listed.status, listed.out) == (0, "no runs yet: kexbench submit SPEC\n")
@@ -232,6 +233,7 @@ def measured(store: ClickHouseStore, run: Run) -> None:
     store.add_event(an_event(run, RunState.FINISHED, seconds=1e8))
 
 
+@pytest.mark.long
 def test_a_qualification_that_failed_is_reported_and_ends_with_1(cli: Cli, store: ClickHouseStore) -> None:
     process = cli.start("qualify", "openssl", "--pool", "pool-a", "--case", RSA)
     try:

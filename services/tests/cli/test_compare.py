@@ -55,7 +55,7 @@ def test_equal_builds_are_the_same_in_a_row_for_each_case(cli: Cli) -> None:
     assert "run 20" in done.err
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_what_neither_could_measure_is_neither_better_nor_worse(cli: Cli) -> None:
     broken = "fake@2.0+unsupported=1"
     done = cli("compare", broken, "fake@2.1+unsupported=1", "--case", RESUMED, "--invocations", "3")
@@ -64,7 +64,7 @@ def test_what_neither_could_measure_is_neither_better_nor_worse(cli: Cli) -> Non
     assert "unsupported: the fake library was told to support nothing" in done.out
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_the_cases_of_a_spec_are_taken_and_a_build_that_costs_less_is_no_reason_to_stop(
     cli: Cli, tmp_path: Path
 ) -> None:
@@ -148,7 +148,7 @@ def test_two_cases_of_one_build_are_compared_by_the_field_that_differs(cli: Cli)
     assert ratio["ratio"] == pytest.approx(measured, rel=0.02)
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_second_build_that_fails_in_the_other_case_is_worse(cli: Cli) -> None:
     broken = "fake@2.0+unsupported=1"
     done = cli("compare", ONE, broken, "--case", PLAIN, "--with", "resumption=psk-dhe", "--invocations", "3")
@@ -156,7 +156,7 @@ def test_a_second_build_that_fails_in_the_other_case_is_worse(cli: Cli) -> None:
     assert "no result" in done.out
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_cases_that_cannot_be_measured_are_named_with_the_reason(cli: Cli) -> None:
     broken = "fake@2.0+unsupported=1"
     done = cli("compare", broken, "--case", PLAIN, "--with", "resumption=psk-dhe", "--invocations", "3")

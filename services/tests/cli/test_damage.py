@@ -18,6 +18,7 @@ from tests.store.test_full_disk import own_mounts_or_skip
 pytestmark = pytest.mark.thorough
 
 
+@pytest.mark.long
 def test_serve_starts_beside_a_damaged_run_and_says_which_file_it_is(cli: Cli) -> None:
     runs = cli.folder / "home" / "runs"
     keep(runs, "healthy", 1000)
@@ -114,6 +115,7 @@ def empty_tables(home: Path) -> None:
         table.write_bytes(b"")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", [zero_parts, empty_tables])
 def test_the_remedy_for_a_store_that_cannot_be_read_works(
     cli: Cli, fake_kit: FakeKit, damage: Callable[[Path], None]
@@ -137,6 +139,7 @@ exec "$@"
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["runs list", "serve --port 0"])
 def test_on_a_full_disk_a_command_says_so_and_ends(cli: Cli, command: str) -> None:
     (cli.folder / "home").mkdir()

@@ -16,6 +16,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     return Cli(tmp_path_factory.mktemp("interop"))
 
 
+@pytest.mark.long
 def test_libraries_that_understand_each_other_are_ok_both_ways(cli: Cli) -> None:
     done = cli("interop", ONE, TWO, "--case", CASE, "--json")
     assert done.status == 0, done.err
@@ -24,6 +25,7 @@ def test_libraries_that_understand_each_other_are_ok_both_ways(cli: Cli) -> None
     ]
 
 
+@pytest.mark.long
 def test_what_goes_wrong_is_reported_with_its_reason_for_the_pairs_that_it_went_wrong_in(cli: Cli) -> None:
     done = cli("interop", ONE, OTHER, BARE, "--case", CASE, "--json")
     assert done.status == 3, done.err
@@ -39,6 +41,7 @@ def test_what_goes_wrong_is_reported_with_its_reason_for_the_pairs_that_it_went_
             assert (result, reason) == ("ok", None)
 
 
+@pytest.mark.long
 def test_the_table_has_clients_down_and_servers_across_and_what_is_not_supported_is_no_fault(cli: Cli) -> None:
     done = cli("interop", ONE, BARE, "--case", CASE)
     assert done.status == 0, done.err

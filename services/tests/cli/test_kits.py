@@ -111,7 +111,7 @@ def edit_probe(cli: Cli, version: str, **fields: Any) -> None:
     path.write_text(json.dumps(probe))
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_kits_that_do_the_same_differ_in_their_build_alone(cli: Cli) -> None:
     assert cli("kits", "add", "fake@1.0", "fake@1.1").status == 0
     done = cli("kits", "diff", "fake@1.0", "fake@1.1")
@@ -137,7 +137,7 @@ def test_kits_that_do_the_same_differ_in_their_build_alone(cli: Cli) -> None:
     assert "Default settings, RSA 2048: TLSv1.3, X25519, AES-128-GCM, ed25519" in shown.err
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_verifying_tells_sound_changed_and_damaged_kits_apart(cli: Cli) -> None:
     cli("kits", "add", "fake@1.0", "fake@1.1")
     done = cli("kits", "verify")

@@ -39,6 +39,7 @@ def name_channels(cli: Cli, *entries: str) -> None:
     (home / "channels.yaml").write_text(HEAD + "".join(f"  - {entry}\n" for entry in entries))
 
 
+@pytest.mark.long
 def test_a_test_tells_what_each_channel_said_and_no_address(cli: Cli, hook: Webhook) -> None:
     name_channels(
         cli,

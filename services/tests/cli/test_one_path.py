@@ -45,6 +45,7 @@ def states(cli: Cli, run_id: str) -> list[str]:
     return [event["state"] for event in cli("runs", "show", run_id, "--json").json()["events"]]
 
 
+@pytest.mark.long
 def test_a_run_at_a_service_waits_in_its_queue_is_followed_and_printed(cli: Cli) -> None:
     with serving(cli) as served:
         done = cli("run", cli.spec("steady", STEADY, SLOWER))
@@ -60,6 +61,7 @@ def test_a_run_at_a_service_waits_in_its_queue_is_followed_and_printed(cli: Cli)
         assert (again.status, again.json()["summary"]["run_id"]) == (0, run["run_id"])
 
 
+@pytest.mark.long
 def test_a_comparison_at_a_service_may_name_what_no_catalogue_has_and_says_why_it_failed(cli: Cli) -> None:
     with serving(cli) as served:
         compared = cli("compare", f"fake@{STEADY}", f"fake@{SLOWER}", "--case", "*_ecdhe-ecdsa_*", "--invocations", "3")
@@ -71,6 +73,7 @@ def test_a_comparison_at_a_service_may_name_what_no_catalogue_has_and_says_why_i
         assert [run["state"] for run in served.ask("GET", "/runs")["runs"]] == ["failed", "finished"]
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_the_following_of_a_run_and_says_how_to_end_the_run(cli: Cli) -> None:
     with serving(cli) as served:
         process = cli.start("run", cli.spec("long", STEADY, invocations=60))
@@ -101,6 +104,7 @@ def test_two_commands_at_once_measure_one_after_the_other(cli: Cli) -> None:
     ]
 
 
+@pytest.mark.long
 def test_the_next_service_goes_on_with_the_run_of_a_killed_command(cli: Cli) -> None:
     run_id = killed_half_way(cli)
     with serving(cli) as served:
@@ -109,6 +113,7 @@ def test_the_next_service_goes_on_with_the_run_of_a_killed_command(cli: Cli) -> 
         assert set(measured(cli, run_id).values()) == {1}
 
 
+@pytest.mark.long
 def test_a_killed_command_leaves_a_run_that_resuming_finishes(cli: Cli) -> None:
     run_id = killed_half_way(cli)
     resumed = cli("run", "--resume", run_id)
@@ -119,6 +124,7 @@ def test_a_killed_command_leaves_a_run_that_resuming_finishes(cli: Cli) -> None:
     assert states(cli, run_id)[-1] == "finished"
 
 
+@pytest.mark.long
 def test_a_service_that_starts_beside_a_command_leaves_its_run_alone(cli: Cli) -> None:
     command = cli.start("run", cli.spec("long", STEADY, invocations=1000))
     assert command.stderr is not None
@@ -134,6 +140,7 @@ def test_a_service_that_starts_beside_a_command_leaves_its_run_alone(cli: Cli) -
         assert not (folder / "measuring.log").exists(), "the service never measured it"
 
 
+@pytest.mark.long
 def test_a_run_whose_kit_cannot_be_made_has_failed_and_says_why(cli: Cli) -> None:
     done = cli("run", cli.spec("unbuilt", "1.0+speed=9"))
     assert (done.status, "unknown setting" in done.err) == (1, True)

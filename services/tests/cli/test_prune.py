@@ -22,7 +22,7 @@ def test_an_age_is_required_and_is_a_duration(cli: Cli, given: tuple[str, ...]) 
     assert cli("prune", *given).status == 2
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_old_batches_are_counted_and_then_removed(cli: Cli) -> None:
     in_the_store(cli, MEASURED)
     dry = cli("prune", "--older-than", "1d", "--dry-run")
@@ -42,7 +42,7 @@ def test_old_batches_are_counted_and_then_removed(cli: Cli) -> None:
     assert not any(line.endswith(",") for line in exported)
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_running_service_removes_them_itself_by_its_setting_and_on_request(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ def cli(cli: Cli, fake_kit: FakeKit, shared: Shared, monkeypatch: pytest.MonkeyP
     return cli
 
 
+@pytest.mark.long
 def test_what_is_pushed_is_measured_once_and_a_new_version_against_the_one_before(cli: Cli, shared: Shared) -> None:
     spec = Path(cli.spec("quick", STEADY, invocations=2)).read_text()
     with serving(cli) as served:
@@ -69,6 +70,7 @@ def test_what_is_pushed_is_measured_once_and_a_new_version_against_the_one_befor
         assert asked == {run_id, first.rpartition(" ")[2], compared}
 
 
+@pytest.mark.long
 def test_what_a_planned_branch_of_a_bare_repository_would_measure_is_shown_and_nothing_is_measured(
     cli: Cli, shared: Shared
 ) -> None:

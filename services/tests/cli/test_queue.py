@@ -48,6 +48,7 @@ def measured(served: Serving, run_id: str) -> Counter[tuple[str, str, int]]:
     return Counter((one.job_id, one.case_id, one.invocation) for one in found)
 
 
+@pytest.mark.long
 def test_what_waits_is_measured_in_its_order_and_each_run_once(cli: Cli) -> None:
     in_the_store(cli, QUEUE, cli.spec("spec", STEADY, invocations=2))
     with serving(cli) as served:
@@ -84,6 +85,7 @@ def test_a_service_that_ends_or_is_killed_while_it_measures_loses_and_doubles_no
         assert set(found.values()) == {1}
 
 
+@pytest.mark.long
 def test_a_run_is_cancelled_while_it_waits_and_while_it_is_measured_and_then_resumed(cli: Cli) -> None:
     with serving(cli) as served:
         begun = served.submit(cli.spec("long", STEADY, invocations=60))
@@ -100,6 +102,7 @@ def test_a_run_is_cancelled_while_it_waits_and_while_it_is_measured_and_then_res
         assert served.summary(begun)["invocations_stored"] == 120
 
 
+@pytest.mark.long
 def test_a_run_that_fails_says_why_and_holds_up_no_other(cli: Cli) -> None:
     with serving(cli) as served:
         unbuilt = served.submit(cli.spec("unbuilt", "1.0+speed=9"))
@@ -131,6 +134,7 @@ def test_a_schedules_missed_times_are_caught_up_once(cli: Cli) -> None:
         assert [(run["trigger"], run["state"]) for run in runs] == [("api", "finished"), ("schedule", "finished")]
 
 
+@pytest.mark.long
 def test_where_no_service_sees_to_a_run_nobody_waits_for_its_end_and_the_next_service_ends_it(cli: Cli) -> None:
     in_the_store(cli, LEFT, cli.spec("spec", STEADY, invocations=2))
     cancelled = cli("runs", "cancel", "left", "--wait")
@@ -141,6 +145,7 @@ def test_where_no_service_sees_to_a_run_nobody_waits_for_its_end_and_the_next_se
         until(lambda: served.summary("left")["state"] == "cancelled")
 
 
+@pytest.mark.long
 def test_the_command_line_asks_the_service_of_this_machine(cli: Cli) -> None:
     spec = cli.spec("spec", STEADY, invocations=2)
     refused = cli("submit", spec)
@@ -168,6 +173,7 @@ def cpus_of(process: int) -> set[frozenset[int]]:
     return {frozenset(os.sched_getaffinity(int(thread.name))) for thread in Path(f"/proc/{process}/task").iterdir()}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU is for all")
 def test_no_thread_of_the_service_runs_where_a_run_is_measured_and_the_run_has_every_cpu(cli: Cli) -> None:
     every = frozenset(os.sched_getaffinity(0))

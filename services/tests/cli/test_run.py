@@ -37,7 +37,7 @@ def test_a_spec_ends_in_a_table_and_stored_results(cli: Cli) -> None:
     ]
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_several_specs_are_measured_in_their_order(cli: Cli) -> None:
     done = cli("run", cli.spec("second", STEADY), cli.spec("first", STEADY))
     assert done.status == 0, done.err
@@ -78,7 +78,7 @@ def test_exported_samples_hold_every_batch(cli: Cli) -> None:
     assert cli("export", "--format", "json", "--metric", "server_cpu_ns").json()[0]["median"] == 300_000
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_run_beside_a_service_appears_there(cli: Cli) -> None:
     with cli.serving() as (_, url):
         for name in ("first", "second"):
@@ -118,7 +118,7 @@ def test_ctrl_c_keeps_complete_invocations_and_resume_measures_the_rest(cli: Cli
     assert (run["state"], run["invocations_stored"]) == ("finished", 80)
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_killed_run_leaves_its_results_to_the_next_command(cli: Cli) -> None:
     process = cli.start("run", cli.spec("long", STEADY, invocations=40))
     assert process.stderr is not None
@@ -142,7 +142,7 @@ def test_a_crashing_worker_costs_its_own_cells_only(cli: Cli) -> None:
     assert f"{crashed}TLS 1.2 RSA, RSA 2048\n" in done.out
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_the_json_of_a_run_is_nothing_but_json(cli: Cli) -> None:
     done = cli("run", cli.spec("steady", STEADY), "--json")
     assert json.loads(done.out)["summary"]["state"] == "finished"

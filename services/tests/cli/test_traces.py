@@ -25,6 +25,7 @@ def run_id_of(collector: Collector) -> str:
     return str(run.attributes["kexbench.run_id"])
 
 
+@pytest.mark.long
 def test_a_run_of_this_machine_is_one_trace_sent_at_its_end_and_needs_no_answer(
     cli: Cli, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:

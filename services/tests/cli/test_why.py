@@ -74,7 +74,7 @@ def test_a_folder_that_cannot_be_made_is_named_before_anything_is_counted(cli: C
     assert "run " not in done.err
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_two_builds_that_run_the_same_code_have_not_changed(cli: Cli) -> None:
     done = cli("why", "fake", BEFORE, "1.1+noise=0")
     assert done.status == 0, done.err
@@ -87,7 +87,7 @@ def test_a_build_is_not_compared_with_itself(cli: Cli) -> None:
     assert "append +copy=2 to one" in done.err
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_what_cannot_be_counted_is_said_with_its_reason(cli: Cli, tmp_path: Path) -> None:
     done = cli("why", "fake", BEFORE, "1.1+unsupported=1")
     assert done.status == 1

@@ -107,6 +107,7 @@ def test_an_upgrade_and_its_alert_are_read_and_handled_on_their_pages(
         assert is_shown("alerts", url, tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_versions_of_several_sources_and_pools_of_unlike_nodes_are_distinguished(
     empty_store: ClickHouseStore, tmp_path: Path

@@ -101,6 +101,7 @@ def test_a_relink_is_the_same_bytes_wherever_it_is_made_and_others_with_another_
     assert one.files["bin/worker"] != two.files["bin/worker"]
 
 
+@pytest.mark.long
 def test_an_installation_of_ones_own_becomes_the_kit_of_its_libraries(kitchen: Kitchen, tmp_path: Path) -> None:
     if not headers("openssl"):
         pytest.skip("no development files of openssl")

@@ -22,6 +22,7 @@ EARLY = {"group": "X25519", "resumption": "psk-dhe", "early_data_bytes": 1024, "
 EARLY_DATA, OF_TLS = (a_case(protocol, "ECDHE-ECDSA", **EARLY) for protocol in ("QUICv1", "TLSv1.3"))
 pytestmark = [
     pytest.mark.builds,
+    pytest.mark.long,
     pytest.mark.skipif(missing() is not None, reason=missing() or ""),
 ]
 

@@ -15,7 +15,7 @@ OLDEST = "rustls@crate/0.23.12+with-ring"
 FULL, RESUMED = (a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", **more) for more in ({}, {"resumption": "psk-dhe"}))
 HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
 PSK_ALONE = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", resumption="psk")
-pytestmark = built_with("cargo", "rustc", "make")
+pytestmark = [*built_with("cargo", "rustc", "make"), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,6 @@ def test_full_and_resumed_handshakes_are_measured_and_proven(kits: RealKits, tmp
         assert 200 < sent[RUSTLS] < 2 * sent[OPENSSL]
 
 
-@pytest.mark.long
 def test_the_oldest_server_does_not_tell_the_group_of_a_resumption_and_its_client_does(tmp_path: Path) -> None:
     result = measured(tmp_path, built_kits(tmp_path, OLDEST), RESUMED, OLDEST)
     assert result.outcomes == ()
