@@ -461,11 +461,12 @@ def test_a_port_that_another_program_took_before_httpd_is_named(
     assert f"could not bind to address 127.0.0.1:{port}" in (found.detail or "")
 
 
+@pytest.mark.long
 def test_a_server_that_never_listens_is_an_error(serve: MeasureReal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_server, "_START_TIMEOUT_S", 0.0)
-    found = outcome(serve(*in_server(Server.NGINX, FULL), OPENSSL))
+    found = outcome(serve(*in_server(Server.HTTPD, FULL), OPENSSL))
     assert found.kind is OutcomeKind.ERROR
-    assert "nginx does not start: it does not listen on port" in found.reason
+    assert "httpd does not start: it does not listen on port" in found.reason
 
 
 @each_server
