@@ -76,7 +76,7 @@ def test_a_comparison_at_a_service_may_name_what_no_catalogue_has_and_says_why_i
 @pytest.mark.long
 def test_ctrl_c_ends_the_following_of_a_run_and_says_how_to_end_the_run(cli: Cli) -> None:
     with serving(cli) as served:
-        process = cli.start("run", cli.spec("long", STEADY, invocations=60))
+        process = cli.start("run", cli.spec("long", STEADY, invocations=400))
         assert process.stderr is not None
         run_id = next(line for line in process.stderr if line.startswith("run ")).split()[1].rstrip(":")
         served.until_it_measures(run_id)
