@@ -2,7 +2,8 @@
 
     python infra/release/cut.py 1.2.3
 
-Then `make generate`, `make test-all test-long`, a commit and a tag v1.2.3. `tests/infra/test_release.py` checks that the files agree.
+Then `make generate`, `make test-all test-long`, a commit and a tag v1.2.3. `tests/infra/test_release.py` checks that
+the files agree.
 """
 
 import re
