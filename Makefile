@@ -4,7 +4,7 @@
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
 #   make test     what needs no cluster, builds no library and takes seconds a test; half an hour on two CPUs
 #   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes longer,
-#                 and as root what needs a cluster; over an hour on two CPUs, two hours the first time
+#                 and as root what needs a cluster; an hour and more on two CPUs
 #   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; then the
 #                 answers of random stores; takes long, FAULTS="--first 17 --seeds 1" repeats one
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
@@ -12,9 +12,9 @@
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test-all
 #   make test-thorough  what builds libraries and a web server from their sources, or takes ten seconds and more a test;
 #                 part of make test-all
-#   make test-long    what takes longest: answers with and without summaries and on two replicas, services
-#                 killed at more places, simulations, libraries and web servers that take longest to build, more
-#                 inputs of the worker; before a release, and after a change of what they test
+#   make test-long    what takes longest: answers with and without summaries and on two replicas, services killed at more
+#                 places, simulations, libraries and web servers that take longest to build, more inputs of the
+#                 worker; before a release, and after a change of what they test
 #   make test-libraries  every TLS library and web server that is built from sources, measured and held against the
 #                 worker's contract, with those that only test-long has
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
@@ -106,7 +106,7 @@ test-all: test packages-kits packages-cross
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/bfe test sanitize fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake bfe bfe-sanitize bfe-fuzz
-	@if [ "$$(id -u)" = 0 ]; then $(MAKE) packages-cluster devcluster-binaries && $(MAKE) --jobs=2 test-thorough test-cluster CLUSTER="cluster and not long"; \
+	@if [ "$$(id -u)" = 0 ]; then $(MAKE) packages-cluster devcluster-binaries && $(MAKE) --jobs=2 test-thorough test-cluster CLUSTER_TESTS="cluster and not long"; \
 		else $(MAKE) test-thorough && echo "The cluster's tests need root and were left out: sudo make test-cluster"; fi
 
 test-thorough: packages-kits packages-cross packages-test python frontend
@@ -202,11 +202,11 @@ devcluster-binaries: python
 devcluster: root packages-cluster python frontend
 	@exec env $(DEVCLUSTER) up
 
-CLUSTER ?= cluster
+CLUSTER_TESTS ?= cluster
 
 test-cluster: root packages-cluster python frontend
 	$(SAY) "services: a real cluster"
-	@cd services && .venv/bin/pytest -rs -m "$(CLUSTER)" -n 0 tests/cluster
+	@cd services && .venv/bin/pytest -rs -m "$(CLUSTER_TESTS)" -n 0 tests/cluster
 
 CLICKHOUSE ?= http://kexbench:kexbench@127.0.0.1:8123
 CLICKHOUSE_ENGINES ?= ReplacingMergeTree ReplicatedReplacingMergeTree

@@ -133,7 +133,7 @@ def test_results_that_were_not_stored_yet_are_stored_after_a_restore(cli: Cli, e
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.parametrize("number", [1, 2])
 def test_a_backup_that_is_killed_leaves_no_half_file(cli: Cli, tmp_path: Path, number: int) -> None:
     in_the_store(cli, MEASURED)
     file = tmp_path / "backups" / "kexbench.tar"

@@ -104,7 +104,6 @@ def test_a_step_that_is_none_cannot_be_distinguished_and_nothing_between_the_end
     assert (found["verdict"], found["builds"], found["measurements"], found["commits"]) == ("cannot say", 2, 1, [])
 
 
-@pytest.mark.thorough
 def test_ends_that_give_no_number_could_not_be_measured(cli: StandInCli, tmp_path: Path) -> None:
     repository, _ = a_history(tmp_path / "repository", [*costs(2, 9), "unsupported=1"])
     done = cli(*search(repository))
