@@ -42,7 +42,7 @@ COLUMNS = (
 """What the plain program prints, in its order. Times are in microseconds there."""
 AGREE, LARGE_NS = 0.05, 1_000_000
 """The largest difference, and how long a step has to take to be compared: the rest is of the clocks and of chance."""
-PROCESSES, QUICK_PROCESSES, TURN = 40, 8, 4
+PROCESSES, QUICK_PROCESSES, TURN = 80, 8, 4
 """TURN: how many one of them starts before it is the other's turn."""
 OWN_MEMORY = Metric.START_RESIDENT_BYTES
 """Of which the worker's own program has half a megabyte more, so it is shown and not compared."""
@@ -53,12 +53,13 @@ HEAD = f"""\
 with the worker and starts another one ([plain_start.c](../../workers/handshake/bench/plain_start.c)). Both take the
 same steps with the same libraries, under the kit's dynamic linker: TLS 1.3, ECDHE with X25519, an ECDSA certificate
 with P-256, trust anchors where the client verifies, and a context and key for each name of the server. They take
-turns of {TURN} processes on one CPU. Numbers are medians of {{processes}} processes, and of the heap of {TURN} more.
-Where a step takes a millisecond or more, and of bytes, they agree within {AGREE:.0%}, or the row says **no**. Not
-compared are wall time, which other programs share, and resident memory, of which the worker's own program has half a
-megabyte more."""
+turns of {TURN} processes on one CPU, and a ratio is the median of the turns' ratios, since a CPU's speed may change
+between turns. Numbers are medians of {{processes}} processes. Where a step takes a millisecond or more, and of bytes,
+they agree within {AGREE:.0%}, or the row says **no**. Not compared are wall time, which other programs share, and
+resident memory, of which the worker's own program has half a megabyte more."""
 
 Numbers = Mapping[Metric, Sequence[float]]
+Turns = Sequence[Numbers]
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,7 @@ class Compared:
     metric: Metric
     plain: float
     ours: float
-
-    @property
-    def ratio(self) -> float:
-        if self.plain == self.ours:
-            return 1.0  # of what neither has as well
-        return self.ours / self.plain if self.plain else float("inf")
+    ratio: float
 
     @property
     def is_compared(self) -> bool:
@@ -89,39 +85,55 @@ def compare(setting: Setting, reference: str, program: Path, processes: int) -> 
         ours, plain = _in_turns(setting, reference, program, processes)
     except Dropped as fault:
         raise BenchError(f"{reference}, {setting.case.label}: {fault.reason}") from None
-    return [Compared(metric, median(plain[metric]), median(ours[metric])) for metric in (Metric.START_CPU_NS, *COLUMNS)]
+    return [_compared(metric, plain, ours) for metric in (Metric.START_CPU_NS, *COLUMNS)]
 
 
-def _totals(numbers: Numbers) -> list[float]:
-    """CPU time of all steps, by process."""
-    steps = [numbers[metric] for metric in COLUMNS if metric.endswith("_cpu_ns")]
-    return [sum(each) for each in zip(*steps, strict=True)]
+def _compared(metric: Metric, plain: Turns, ours: Turns) -> Compared:
+    pairs = [(median(theirs[metric]), median(own[metric])) for theirs, own in zip(plain, ours, strict=True)]
+    middle_plain, middle_ours = (median(values) for values in zip(*pairs, strict=True))
+    return Compared(metric, middle_plain, middle_ours, median(_ratio(theirs, own) for theirs, own in pairs))
 
 
-def _in_turns(setting: Setting, reference: str, program: Path, processes: int) -> tuple[Numbers, Numbers]:
-    """Raises Dropped."""
-    ours: dict[Metric, list[float]] = defaultdict(list)
-    plain: dict[Metric, list[float]] = defaultdict(list)
+def _ratio(plain: float, ours: float) -> float:
+    if plain == ours:
+        return 1.0  # of what neither has as well
+    return ours / plain if plain else float("inf")
+
+
+def _in_turns(setting: Setting, reference: str, program: Path, processes: int) -> tuple[Turns, Turns]:
+    """Raises Dropped, BenchError."""
     case = setting.case
     with setting.launch(reference) as timed, setting.launch(reference, count_heap=True) as counting, worker_faults():
         for worker in (timed, counting):
             expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
         request = start_request(case, TURN)
         counted = expect(StartedProcesses, counting.ask(request, start_timeout_s(case, TURN)))
+        ours, plain = [], []
         for _ in range(processes // TURN):
             record = expect(StartedProcesses, timed.ask(request, start_timeout_s(case, TURN)))
-            for sample in start_samples(reference, record, counted):
-                ours[sample.metric] += sample.values
-            for values in plain_start(setting, reference, program, TURN):
-                for metric, value in zip(COLUMNS, values, strict=True):
-                    plain[metric].append(value * 1000 if metric.unit == "ns" else value)
-    plain[Metric.START_CPU_NS] = _totals(plain)
-    heap = COLUMNS.index(Metric.START_HEAP_BYTES)
-    plain[Metric.START_HEAP_BYTES] = [
-        values[heap] for values in plain_start(setting, reference, program.with_name(f"{program.name}_heap"), TURN)
-    ]
-    assert ours.keys() == STARTED.keys()
+            ours.append({sample.metric: sample.values for sample in start_samples(reference, record, counted)})
+            plain.append(_plain_numbers(setting, reference, program))
+    assert all(turn.keys() == STARTED.keys() for turn in ours)
     return ours, plain
+
+
+def _plain_numbers(setting: Setting, reference: str, program: Path) -> Numbers:
+    """Of one turn. Raises BenchError."""
+    numbers: dict[Metric, list[float]] = defaultdict(list)
+    for values in plain_start(setting, reference, program, TURN):
+        for metric, value in zip(COLUMNS, values, strict=True):
+            numbers[metric].append(value * 1000 if metric.unit == "ns" else value)
+    numbers[Metric.START_CPU_NS] = _totals(numbers)
+    heap = COLUMNS.index(Metric.START_HEAP_BYTES)
+    counting = program.with_name(f"{program.name}_heap")
+    numbers[Metric.START_HEAP_BYTES] = [values[heap] for values in plain_start(setting, reference, counting, TURN)]
+    return numbers
+
+
+def _totals(numbers: Numbers) -> list[float]:
+    """CPU time of all steps, by process."""
+    steps = [numbers[metric] for metric in COLUMNS if metric.endswith("_cpu_ns")]
+    return [sum(each) for each in zip(*steps, strict=True)]
 
 
 def plain_start(setting: Setting, reference: str, program: Path, processes: int) -> list[list[float]]:

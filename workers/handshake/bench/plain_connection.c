@@ -196,6 +196,7 @@ static int serve_name(SSL *ssl, int *alert, void *argument) {
 }
 
 static void make_hosts(void) {
+    make_room_for(options.names);
     for (unsigned long i = 0; i < options.names; i++)
         add_host(i, i == 0 ? shared[SERVER] : make_context(SERVER), NULL);
     SSL_CTX_set_tlsext_servername_callback(shared[SERVER], serve_name);

@@ -206,6 +206,8 @@ static SSL_CTX *context(int side, const char *certificate, const char *key, cons
                            SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1))
         die("no key");
     done(KEYS);
+    if (side == SERVER)
+        return ctx;
     if (verifies && SSL_CTX_load_verify_locations(ctx, anchors, NULL) != 1)
         die("no trust anchors");
     done(TRUST);
@@ -235,6 +237,7 @@ int main(int argc, char **argv) {
     unsigned long names = names_in(argv[4]);
     for (int side = CLIENT; side <= SERVER; side++)
         contexts[side] = context(side, argv[1], argv[2], argv[3]);
+    make_room_for(names);
     for (unsigned long i = 0; names > 1 && i < names; i++)
         add_host(i, i == 0 ? contexts[SERVER] : context(SERVER, argv[1], argv[2], argv[3]), NULL);
     if (names > 1)
@@ -300,7 +303,9 @@ static void make_configuration(int side, char **words, gnutls_priority_t *priori
         gnutls_certificate_set_x509_key_file(*credentials, words[1], words[2], GNUTLS_X509_FMT_PEM) < 0)
         die("no key");
     done(KEYS);
-    if (side == CLIENT && strcmp(words[3], "-") != 0 &&
+    if (side == SERVER)
+        return;
+    if (strcmp(words[3], "-") != 0 &&
         gnutls_certificate_set_x509_trust_file(*credentials, words[3], GNUTLS_X509_FMT_PEM) <= 0)
         die("no trust anchors");
     done(TRUST);
@@ -330,6 +335,7 @@ int main(int argc, char **argv) {
     gnutls_priority_t priorities[2];
     for (int side = CLIENT; side <= SERVER; side++)
         make_configuration(side, argv, &priorities[side], &credentials[side]);
+    make_room_for(names);
     for (unsigned long i = 0; names > 1 && i < names; i++) {
         gnutls_certificate_credentials_t own = credentials[SERVER];
         gnutls_priority_t priority = priorities[SERVER];
