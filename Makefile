@@ -49,7 +49,7 @@
 #   make test-clickhouse  the tests of the store on a real ClickHouse server: infra/clickhouse/README.md
 #   make images   the images, brought to a kind cluster (KIND_CLUSTER=NAME) or a registry (REGISTRY=HOST/PATH);
 #                 IMAGES=--help says more; needs Docker, Podman or nerdctl
-#   make packages-cross  what kits for aarch64 are made and proven with here; make test-all installs it too
+#   make packages-cross  what kits for aarch64 are made and proven with here; make test-long installs it too
 #
 # KEXBENCH_NO_SERVE=1 make run stops after the table. KEXBENCH_YES=1 lets sudo install packages unasked.
 
@@ -100,7 +100,7 @@ test-frontend:
 	$(SAY) "frontend: unit tests"
 	@cd frontend && npm test --silent
 
-test-all: test packages-kits packages-cross
+test-all: test packages-kits
 	@$(MAKE) $(SIDE_BY_SIDE) test-charts test-infra test-docs
 	$(SAY) "worker: the same under sanitizers, and what reads bytes is fuzzed"
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
@@ -109,11 +109,11 @@ test-all: test packages-kits packages-cross
 	@if [ "$$(id -u)" = 0 ]; then $(MAKE) packages-cluster devcluster-binaries && $(MAKE) --jobs=2 test-thorough test-cluster CLUSTER_TESTS="cluster and not long"; \
 		else $(MAKE) test-thorough && echo "The cluster's tests need root and were left out: sudo make test-cluster"; fi
 
-test-thorough: packages-kits packages-cross packages-test python frontend
+test-thorough: packages-kits packages-test python frontend
 	$(SAY) "services: libraries and a web server built from their sources, and what takes long"
 	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m "(builds or thorough) and not long"
 
-test-long: packages-kits packages-bench packages-test python frontend
+test-long: packages-kits packages-cross packages-bench packages-test python frontend
 	$(SAY) "services: what takes longest"
 	@cd services && .venv/bin/pytest -rs --durations=20 --durations-min=20 -m "long and not cluster"
 	$(SAY) "worker: four times as many inputs"

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Life, LifeCase, Metric } from "@/api/generated";
 import { answerOf } from "@/testing/mock-api";
-import { chosenOf, startsOf } from "./life-model";
+import { chosenOf, outcomesOf, startsOf } from "./life-model";
 
 const example = answerOf<Life>("life");
 
@@ -77,5 +77,27 @@ describe("what is chosen", () => {
     expect(chosen.cases.map((each) => each.case.id)).toEqual([id]);
     const lines = chosen.cases.flatMap(({ sections }) => sections.flatMap((section) => section.lines));
     expect(lines.every(({ cells }) => cells.length === 1)).toBe(true);
+  });
+
+  it("has versions that failed everywhere, with their reason", () => {
+    const [subject] = example.subjects;
+    const { cells = [] } = withStart().sections[0]?.lines[0] ?? {};
+    const found = cells.find(Boolean);
+    if (!subject || !found) throw new Error("no number");
+    const outcome = { kind: "error", reason: "no such module", detail: null, invocations: 5 } as const;
+    const failed = { ...found, subject: subject.name, estimate: null, outcome };
+    const sections = withStart().sections.map((section) => ({
+      ...section,
+      lines: section.lines.map((line) => ({
+        ...line,
+        cells: line.cells.map((cell, at) => (at === 0 ? failed : cell)),
+      })),
+    }));
+    const answer = { ...example, cases: [{ ...withStart(), sections }] };
+    const { cases, subjects } = chosenOf(answer, undefined, [subject.name]);
+    expect(cases).toHaveLength(1);
+    expect(outcomesOf(cases, subjects).map(({ words }) => words)).toEqual([
+      expect.stringContaining(outcome.reason),
+    ]);
   });
 });

@@ -29,7 +29,7 @@ export function chosenOf(answer: Life, caseId?: string, versions?: string[]) {
             ...section,
             lines: section.lines
               .map((line) => ({ ...line, cells: places.map((place) => line.cells[place] ?? null) }))
-              .filter(({ cells }) => cells.some((cell) => cell?.estimate)),
+              .filter(({ cells }) => cells.some((cell) => cell?.estimate || cell?.outcome)),
           }))
           .filter(({ lines }) => lines.length > 0),
       }))

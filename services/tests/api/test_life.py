@@ -30,12 +30,15 @@ def measured(
     store: ClickHouseStore,
     values: Mapping[str, Values],
     age: int = 0,
+    starts: int = 3,
     run_id: str = "run-life",
     failed: Sequence[str] = (),
 ) -> None:
     """A run of both cases. Each invocation's values are some thousandths apart, alike for both subjects."""
     ages = f", age: {age}" if age else ""
-    spec = SPEC[: SPEC.index("matrix:")] + f"{MATRIX}measure: {{ invocations: {INVOCATIONS}, starts: 3{ages} }}\n"
+    spec = (
+        SPEC[: SPEC.index("matrix:")] + f"{MATRIX}measure: {{ invocations: {INVOCATIONS}, starts: {starts}{ages} }}\n"
+    )
     run = a_run(run_id, spec=spec)
     store.add_run(run)
     found = []
@@ -85,6 +88,23 @@ def test_an_empty_store_has_no_life(client: httpx2.Client) -> None:
 
 def test_a_case_without_starts_ages_or_counts_is_not_shown(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, {PLAIN: {Metric.CLIENT_HELD_BYTES: {OLD: 1000, NEW: 2000}}})
+    assert asked(client)["cases"] == []
+
+
+def test_a_case_of_which_every_age_failed_is_shown_with_its_reason(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, {PLAIN: {}}, failed=(OLD, NEW), starts=0, age=100_000)
+    (case,) = asked(client)["cases"]
+    ((group, (line,)),) = [(section["group"], section["lines"]) for section in case["sections"]]
+    assert (group, line["metric"]) == ("Age of a context", "young_cpu_ns")
+    assert [(cell["estimate"], cell["outcome"]["reason"]) for cell in line["cells"]] == [(None, "no such group")] * 2
+
+
+def test_a_case_that_failed_without_a_start_or_an_age_asked_for_is_not_shown(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, {PLAIN: {}}, failed=(OLD, NEW), starts=0)
     assert asked(client)["cases"] == []
 
 

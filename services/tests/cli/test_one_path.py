@@ -88,6 +88,7 @@ def test_ctrl_c_ends_the_following_of_a_run_and_says_how_to_end_the_run(cli: Cli
         assert cli("runs", "cancel", run_id, "--wait").status == 0
 
 
+@pytest.mark.long
 def test_two_commands_at_once_measure_one_after_the_other(cli: Cli) -> None:
     first = cli.start("run", cli.spec("first", STEADY, invocations=20))
     assert first.stderr is not None

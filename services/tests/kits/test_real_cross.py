@@ -32,6 +32,7 @@ def missing() -> str:
 
 pytestmark = [
     pytest.mark.builds,
+    pytest.mark.long,
     pytest.mark.skipif(bool(missing()), reason=missing()),
 ]
 

@@ -50,9 +50,7 @@ def stored(folder: Path) -> list[int]:
     return numbers
 
 
-@pytest.mark.parametrize(
-    "size_kib", [24, 60, *(pytest.param(size, marks=pytest.mark.thorough) for size in (8, 40, 1500))]
-)
+@pytest.mark.parametrize("size_kib", [24, 60, *(pytest.param(size, marks=pytest.mark.long) for size in (8, 40, 1500))])
 def test_a_store_that_could_not_be_made_is_made_when_there_is_space(tmp_path: Path, size_kib: int) -> None:
     """The sizes are too small for a definition, the copy of one, or the first rows."""
     command = [*own_mounts_or_skip(), "sh", "-ec", FULL, "sh", str(size_kib), str(tmp_path), sys.executable]

@@ -22,7 +22,8 @@ from tests.stores import clauses_of, raw
 pytestmark = pytest.mark.thorough
 STATEMENTS = sum(len(migration.statements) for migration in load_migrations())
 NEWEST = 12
-"""So many statements at the end are each interrupted, and every fifth before them: those never change."""
+"""So many statements at the end are each interrupted. Of those before them, which never change, every fifth is by
+`make test-long`."""
 
 
 class WatchedStore(ClickHouseStore):
@@ -57,7 +58,14 @@ def test_migrations_run_once(dsn: str, database: str) -> None:
     second.close()
 
 
-@pytest.mark.parametrize("fails_at", [*range(0, STATEMENTS - NEWEST, 5), *range(STATEMENTS - NEWEST, STATEMENTS + 2)])
+@pytest.mark.parametrize(
+    "fails_at",
+    [
+        0,
+        *(pytest.param(number, marks=pytest.mark.long) for number in range(5, STATEMENTS - NEWEST, 5)),
+        *range(STATEMENTS - NEWEST, STATEMENTS + 2),
+    ],
+)
 def test_a_migration_killed_at_any_statement_goes_on_the_next_time(
     warm_chdb: str, database: str, fails_at: int
 ) -> None:

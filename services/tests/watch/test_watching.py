@@ -289,7 +289,7 @@ def test_a_clock_that_is_set_back_does_not_lose_how_far_a_branch_was_looked_thro
     assert stage.control.heads("benchmarks")["main"].commit == head
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_two_hundred_specs_in_one_commit_are_two_hundred_runs(stage: Stage) -> None:
     stage.watcher.once()
     specs: dict[str, str | bytes | None] = {f"bench-specs/{number:04d}.yaml": CLUSTER_SPEC for number in range(200)}

@@ -19,6 +19,7 @@ from kexbench.domain.ages import Ageing
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.instruments import Instrument
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.metrics import Metric, MetricGroup
 from kexbench.domain.numbers import amounts_of, move_words
@@ -31,6 +32,8 @@ OF_LIFE = (MetricGroup.START, MetricGroup.AGE, MetricGroup.ALLOCATIONS, MetricGr
 """What only specs of a library's life measure. Their cases are shown."""
 BESIDE = (MetricGroup.MEMORY,)
 """What every case has, shown beside."""
+_FIRST = {group: next(metric for metric in Metric if metric.row.group is group) for group in OF_LIFE}
+"""Of a kind of which nothing could be measured, the line of this metric says why."""
 MOST_CHANGES = 6
 """Of a kind of metrics."""
 
@@ -100,8 +103,9 @@ def _answer(store: Store, kind: HostKind, libraries: Sequence[str]) -> Life:
     by_metric = {
         metric: shown_cells(store, Selection(metric, kind.pool, kind.cpu_model, tuple(libraries)))
         for metric in Metric
-        if metric.row.group in (*OF_LIFE, *BESIDE) and metric in stored
+        if metric.row.group in (*OF_LIFE, *BESIDE) and (metric in stored or metric in _FIRST.values())
     }
+    failed = _failed(store, by_metric)
     measured = {
         cell.case_id
         for metric, shown in by_metric.items()
@@ -109,38 +113,66 @@ def _answer(store: Store, kind: HostKind, libraries: Sequence[str]) -> Life:
         for cell in shown.cells
         if cell.estimate
     }
-    cases = {case.case_id: case for shown in by_metric.values() for case in shown.cases if case.case_id in measured}
-    subjects = _subjects(by_metric, measured)
+    wanted = measured | {case_id for case_id, _ in failed}
+    cases = {case.case_id: case for shown in by_metric.values() for case in shown.cases if case.case_id in wanted}
+    subjects = _subjects(by_metric, wanted)
     ordered = sorted(cases.values(), key=case_order)
     changes = _largest(by_metric, cases)
     ageing = ageing_of(store, Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries)), sorted(cases))
     return Life(
         host_kind=kind,
         subjects=subjects,
-        cases=[_case(case, by_metric, subjects, ageing) for case in ordered],
+        cases=[_case(case, by_metric, failed, subjects, ageing) for case in ordered],
         changes=changes,
         variations=variations(store, kind, by_metric[Metric.START_CPU_NS]) if Metric.START_CPU_NS in by_metric else [],
         sentence=life_sentence(changes),
     )
 
 
+def _failed(store: Store, by_metric: Mapping[Metric, ShownCells]) -> set[tuple[str, MetricGroup]]:
+    """Cases with the kinds that a subject has no number of although its run was to measure it."""
+    found = set()
+    for group, metric in _FIRST.items():
+        cases = {case.case_id: case for case in by_metric[metric].cases}
+        for cell in by_metric[metric].cells:
+            if cell.outcome and not cell.estimate and _wants(store, cell.run_id, cases[cell.case_id], group):
+                found.add((cell.case_id, group))
+    return found
+
+
+def _wants(store: Store, run_id: str, case: Case, group: MetricGroup) -> bool:
+    run = store.run(run_id)
+    measure = run and run.plan.measure
+    if not measure:
+        return False
+    wanted = {
+        MetricGroup.START: measure.starts > 0 and case.has_start,
+        MetricGroup.AGE: measure.age > 0 and case.ages,
+        MetricGroup.ALLOCATIONS: measure.instrument is Instrument.ALLOCATIONS,
+        MetricGroup.ATOMICS: measure.instrument is Instrument.ATOMICS,
+    }
+    return wanted[group]
+
+
 def _subjects(by_metric: Mapping[Metric, ShownCells], case_ids: set[str]) -> list[Subject]:
     """In the order in which each metric has them."""
-    with_numbers = {cell.subject for shown in by_metric.values() for cell in shown.cells if cell.case_id in case_ids}
-    found = {each.name: each for shown in by_metric.values() for each in shown.subjects if each.name in with_numbers}
+    here = {cell.subject for shown in by_metric.values() for cell in shown.cells if cell.case_id in case_ids}
+    found = {each.name: each for shown in by_metric.values() for each in shown.subjects if each.name in here}
     return sorted(found.values(), key=version_order)
 
 
 def _case(
     case: Case,
     by_metric: Mapping[Metric, ShownCells],
+    failed: set[tuple[str, MetricGroup]],
     subjects: Sequence[Subject],
     ageing: Mapping[Place, Ageing],
 ) -> LifeCase:
     lines: dict[MetricGroup, list[LifeLine]] = defaultdict(list)
     for metric, shown in by_metric.items():
         own = {cell.subject: cell for cell in shown.cells if cell.case_id == case.case_id}
-        if any(cell.estimate for cell in own.values()):
+        explains = metric in _FIRST.values() and (case.case_id, metric.row.group) in failed
+        if explains or any(cell.estimate for cell in own.values()):
             cells = [own.get(subject.name) for subject in subjects]
             lines[metric.row.group].append(LifeLine(metric=metric, title=metric.row.title, cells=cells))
     return LifeCase(
