@@ -68,8 +68,21 @@ def reach_api(*, lasting: bool = False, role: "Role" = "admin") -> Iterator[ApiC
         err.print("  remedy: start kexbench serve, or measure now with kexbench run SPEC;", markup=False)
         err.print("  for a cluster set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE", markup=False)
         raise typer.Exit(1)
-    with reach_service(Installation(settings)) as address, closing(ApiClient.here(address, role)) as here:
+    installation = Installation(settings)
+    if lasting_service(settings) is None:
+        _tell_of_leftovers(installation)
+    with reach_service(installation) as address, closing(ApiClient.here(address, role)) as here:
         yield here
+
+
+def _tell_of_leftovers(installation: Installation) -> None:
+    """Prints which runs have results that no process stores. Who reads the store would take them for not measured."""
+    for folder in installation.run_folders():
+        if not folder.is_delivered() and not folder.is_held():
+            run_id = folder.path.name
+            err.print(f"run {run_id} ended before all its results were stored", style="yellow", markup=False)
+            err.print(f"  remedy: kexbench run --resume {run_id} continues it;", markup=False)
+            err.print("  the next kexbench run or serve stores what it has, or says why not", markup=False)
 
 
 def ask_api(ask: Callable[[ApiClient], Asked]) -> Asked:
