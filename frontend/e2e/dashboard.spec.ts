@@ -82,6 +82,7 @@ async function pages(request: APIRequestContext): Promise<{ path: string; ready:
     { path: "/articles", ready: "article" },
     { path: "/stacks", ready: "table, .note" },
     { path: "/paths", ready: "table, .note" },
+    { path: "/life", ready: "table, .note" },
     { path: "/capacity", ready: "form" },
     { path: "/machine", ready: ".answer, .note" },
     { path: "/runs", ready: ".runs li" },
