@@ -18,6 +18,7 @@ import typer
 from kexbench import __version__, traces
 from kexbench.cli.console import WithoutOrders, err
 from kexbench.cli.statuses import status_sentence
+from kexbench.garbage import collect_seldom
 from kexbench.logs import are_json, log_json
 
 VERBS = {
@@ -155,6 +156,7 @@ def _root(
 
 def main() -> None:
     """Run a command. An expected error ends it and prints only its text."""
+    collect_seldom()
     _use_utf8()
     _open_streams()
     verb = next(iter(sys.argv[1:]), "")

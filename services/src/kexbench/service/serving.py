@@ -1,6 +1,5 @@
 """The process that holds the store and serves the API."""
 
-import gc
 import logging
 import os
 import secrets
@@ -22,6 +21,7 @@ from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES
 from kexbench.api.gate import Reading
 from kexbench.execution.restoring import restore
+from kexbench.garbage import collect_seldom
 from kexbench.queue.streams import Streams
 from kexbench.queue.supplies import Supplies
 from kexbench.queue.troubles import Troubles
@@ -100,10 +100,8 @@ def ask_first(url: str) -> None:
 
 
 def let_readers_in() -> None:
-    """Give the threads of this process short turns, so that one that computes an answer delays the others little. Also
-    collect garbage seldom: a full collection stops all threads, for half a second with a large store. By default it
-    comes several times in each computation, although there is little to collect."""
-    gc.set_threshold(200_000, 25, 25)
+    """Give the threads of this process short turns, so that one that computes an answer delays the others little."""
+    collect_seldom()
     sys.setswitchinterval(0.001)
 
 
