@@ -23,10 +23,10 @@ export function NoCase({ q, showAll }: { q?: string | undefined; showAll: () => 
   );
 }
 
-export function NothingCounted() {
+export function NothingCounted({ why }: { why: string }) {
   return (
     <Empty title="No values of this metric">
-      <p>This machine did not record the metric. Select another metric.</p>
+      <p>{why}</p>
     </Empty>
   );
 }

@@ -29,6 +29,7 @@ export function StartBars({ shown, subjects, hostKind }: Props) {
     <ChartFrame caption={captionOf({ title, subjects: subjectsText(subjects), hosts: [hostKind] })}>
       <h3>{title}</h3>
       <p className="key">
+        Bars to {milliseconds(most)}:{" "}
         {shownSteps.map(([metric, name]) => (
           <span key={metric}>
             <i className={blockOf(metric)} aria-hidden /> {name}{" "}

@@ -9,6 +9,7 @@ import type {
   Cpus,
   Estimate,
   Filters,
+  Life,
   Matrix,
   OutcomeView,
   Overview,
@@ -141,6 +142,44 @@ describe("cells without a number", () => {
     const line = await screen.findByText("1.1, 3 cases: crashed");
     expect(line.closest("details")?.open).toBe(false);
     expect(line.closest("details")?.querySelectorAll("li")).toHaveLength(3);
+  });
+});
+
+describe("a metric that a run's spec did not ask for", () => {
+  it("is said to be one, beside the costs of connections", async () => {
+    const run = answerOf<RunDetail>("run");
+    const [subject] = run.subjects;
+    const client = { value: 1e6, low: null, high: null, invocations: 1 };
+    const costs = [{ subject: subject?.name ?? "", client, server: null }];
+    const part = { kind: "handshake", label: "handshake", case_id: "a", without: null, transfer_bytes: 0 };
+    const connections = [{ title: "A case", parts: [{ ...part, costs }] }];
+    openWith(paths.run(run.summary.run_id), `runs/${run.summary.run_id}`, {
+      ...run,
+      ...{ metric: "start_cpu_ns", cells: [], connections },
+    });
+    expect(await screen.findByText(/^The spec of this run measured no starts/)).toBeDefined();
+    const table = screen.getByRole("table", { name: "A case" });
+    const name = `${subject?.library} ${subject?.version}`;
+    expect(within(table).getByRole("columnheader", { name })).toBeDefined();
+    expect(within(table).getByText("1,000 µs, 1 invocation")).toBeDefined();
+  });
+});
+
+describe("a case of a library's life without starts", () => {
+  it("shows its numbers at once", async () => {
+    const life = answerOf<Life>("life");
+    const [first, ...others] = life.cases.map((each, place) =>
+      place > 0
+        ? each
+        : { ...each, sections: each.sections.filter(({ group }) => group !== "Start of a process") },
+    );
+    openWith(paths.life(), "life", { ...life, cases: [first, ...others] });
+    const summaries = await screen.findAllByText("Every number of this case");
+    expect(others.length).toBeGreaterThan(0);
+    expect(summaries.map((summary) => summary.closest("details")?.open)).toEqual([
+      true,
+      ...others.map(() => false),
+    ]);
   });
 });
 

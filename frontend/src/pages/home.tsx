@@ -184,7 +184,9 @@ function Results({ search, matrix, change }: ResultsProps) {
   const versus = matrix.cases.find((caseView) => caseView.id === search.versus);
   const label = `Results on ${hostLabel(matrix.host_kind)}`;
   if (matrix.cases.length === 0 && !search.library) return <OnlyOtherRuns />;
-  if (isUncounted(matrix)) return <NothingCounted />;
+  if (isUncounted(matrix)) {
+    return <NothingCounted why="No result shown here has one. Select another metric." />;
+  }
   if (all.rows.length === 0) {
     return <NoCase q={search.q} showAll={() => change({ q: undefined, variation: undefined })} />;
   }

@@ -11,7 +11,7 @@ import { LifeChanges } from "@/components/LifeChanges";
 import { LifeTable } from "@/components/LifeTable";
 import { LifeVariations } from "@/components/LifeVariations";
 import { subjectChoices } from "@/components/libraries";
-import { chosenOf, outcomesOf } from "@/components/life-model";
+import { chosenOf, outcomesOf, startsOf } from "@/components/life-model";
 import { RunLink } from "@/components/RunLink";
 import { RunsAside } from "@/components/RunsAside";
 import { StartBars } from "@/components/StartBars";
@@ -128,7 +128,7 @@ function Results({ answer, search }: { answer: Life; search: LifeSearch }) {
         <section key={each.case.id}>
           <h2>{each.case.title}</h2>
           <StartBars shown={each} subjects={subjects} hostKind={hostKind} />
-          <details open={cases.length === 1}>
+          <details open={cases.length === 1 || startsOf(each, subjects).length === 0}>
             <summary>Every number of this case</summary>
             <LifeTable shown={each} subjects={subjects} hostKind={hostKind} />
           </details>
@@ -193,7 +193,7 @@ function Method({ answer: { host_kind: kind, cases } }: { answer: Life }) {
               </span>
             )),
           ],
-          ["All cases", <code key="spec">{SPEC}</code>],
+          ["A spec of starts and ages", <code key="spec">{SPEC}</code>],
         ]}
       />
       <dl className="terms">

@@ -39,7 +39,7 @@ import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
 import { amount, count, dateTime, share } from "@/format";
-import { defaultMetricOf } from "@/metrics";
+import { defaultMetricOf, unaskedText } from "@/metrics";
 import { paths } from "@/paths";
 import type { RunSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
@@ -225,7 +225,9 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
   const byDefault = defaultMetricOf(run.measure);
   const choose = ({ metric, ...next }: Partial<RunSearch>) =>
     change(metric ? { ...next, metric: metric === byDefault ? undefined : metric } : next);
-  const filters = useQuery(filtersOptions());
+  const metrics = useQuery(filtersOptions()).data?.metrics ?? [];
+  const shown = metrics.find(({ metric }) => metric === run.metric);
+  const unasked = shown && unaskedText(shown, run.measure);
   const kind = run.host_kind;
   const host = { pool: kind?.pool, cpu: kind?.cpu_model };
   const model = useMemo(() => heatModel(run, { variation: search.variation }), [run, search.variation]);
@@ -246,7 +248,7 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
           <HostSelect hostKinds={run.host_kinds} current={kind} choose={change} />
         )}
         <CellChoice
-          metrics={filters.data?.metrics ?? []}
+          metrics={metrics}
           cases={run.cases}
           metric={search.metric ?? byDefault}
           choice={search}
@@ -255,7 +257,7 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
       </Controls>
       <ChangedDependencies steps={stepsOf(model.priors, model.subjects, run.cells)} />
       {isUncounted(run, byDefault) ? (
-        <NothingCounted />
+        <NothingCounted why={unasked ?? "This run has none. Select another metric."} />
       ) : model.rows.length === 0 ? (
         <NoCase showAll={() => change({ variation: undefined })} />
       ) : search.view === "table" ? (

@@ -8,7 +8,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.analysis.estimates import are_paired, compare, estimate_median
+from kexbench.analysis.estimates import MIN_MEDIAN_INVOCATIONS, are_paired, compare, estimate_median
 from kexbench.analysis.rounds import Batches
 from kexbench.domain.intervals import Ratio
 
@@ -39,7 +39,7 @@ def test_the_interval_of_a_median_has_the_ranks_of_the_published_tables(count: i
     assert (found.value, found.invocations) == ((count + 1) / 2, count)
 
 
-@pytest.mark.parametrize("count", range(1, 6))
+@pytest.mark.parametrize("count", range(1, MIN_MEDIAN_INVOCATIONS))
 def test_a_median_of_fewer_than_six_has_no_interval(count: int) -> None:
     found = estimate_median([3.0, 1.0, 2.0, 5.0, 4.0][:count])
     assert (found.low, found.high, found.invocations) == (None, None, count)

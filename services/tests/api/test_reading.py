@@ -102,6 +102,8 @@ def test_a_run_shows_the_metric_that_its_instrument_decides_by(
     assert shown(counted) == ("counted_instructions", [1000])
     assert shown(counted, metric="server_counted_instructions") == ("server_counted_instructions", [900])
     assert shown(counted, metric="cpu_ns") == ("cpu_ns", []), "a metric that was asked for is never replaced"
+    without = client.get("/runs/counted", params={"metric": "cpu_ns"}).json()
+    assert [subject["version"] for subject in without["subjects"]] == ["1.0"], "its costs have names all the same"
 
 
 def test_a_cell_that_preemption_left_without_sides_says_so(client: httpx2.Client, empty_store: ClickHouseStore) -> None:

@@ -65,6 +65,26 @@ def test_a_case_that_nobody_measured_is_refused_with_those_that_are_there(measur
         assert "tlsv1.2_ecdhe-ecdsa" in refused.err.replace("\n", "")
 
 
+def test_without_options_it_has_each_start_and_age_with_what_its_signs_mean(measured: Measured) -> None:
+    shown = measured.cli("life").out
+    assert shown.count("fake 1.0") == 4, "starts and slopes of two cases"
+    assert "CPU time of a process's start" in shown
+    assert "each million connections, by 200 of them" in shown
+    assert "fewer than 6 invocations" in shown
+    assert "kexbench life --case '*' shows every number" in shown
+
+
+def test_the_command_for_every_number_keeps_what_was_asked_for(measured: Measured) -> None:
+    assert "kexbench life --library fake --case '*' shows" in measured.cli("life", "--library", "fake").out
+
+
+def test_what_no_machine_or_library_has_is_refused_with_what_there_is(measured: Measured) -> None:
+    for words in (("--library", "faek"), ("--pool", "cloud"), ("--cpu", "PDP-11")):
+        refused = measured.cli("life", *words)
+        assert (refused.status, refused.out) == (2, "")
+        assert "there are fake" in " ".join(refused.err.replace("│", " ").split())
+
+
 def test_json_has_the_cases_that_were_asked_for(measured: Measured) -> None:
     every, chosen = life(measured.cli), life(measured.cli, "--case", "*_rsa_*")
     assert len(every.cases) == 2

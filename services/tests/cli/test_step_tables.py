@@ -105,13 +105,13 @@ CHANGE = Change(
 )
 
 
-def a_detail(cells: list[Cell], subjects: list[Subject]) -> RunDetail:
+def a_detail(cells: list[Cell], subjects: list[Subject], invocations: int = 15) -> RunDetail:
     return RunDetail(
         summary=summary(RUN, None),
         events=[],
         controls=[],
         spec_text=SPEC,
-        measure=RUN.plan.measure,
+        measure=RUN.plan.measure.model_copy(update={"invocations": invocations}),
         hosts=[],
         spread=[],
         host_kind=HostKind(pool="local", cpu_model="Example CPU 9000"),
@@ -243,6 +243,12 @@ def test_invocations_without_a_number_count_beside_those_that_have_one() -> None
     spoilt = OutcomeView(kind="disturbed", reason="other programs ran", detail=None, invocations=5)
     cell = a_cell(CASES[0], AFTER, 440_600).model_copy(update={"outcome": spoilt})
     assert outcome_lines(a_detail([cell], [AFTER]))[0].endswith(f"{CASES[0].title} (in 5 of 15 invocations)")
+
+
+def test_an_invocation_with_times_whose_age_failed_counts_once() -> None:
+    failed = OutcomeView(kind="unsupported", reason="too many connections", detail=None, invocations=10)
+    cell = a_cell(CASES[0], AFTER, 440_600).model_copy(update={"outcome": failed})
+    assert outcome_lines(a_detail([cell], [AFTER], 10))[0].endswith(f"{CASES[0].title} (in 10 of 10 invocations)")
 
 
 def test_cases_of_one_reason_share_a_line() -> None:

@@ -71,3 +71,10 @@ def test_a_huge_version_is_repeated_only_in_part() -> None:
     assert "unknown version 'AAAA" in fault
     assert fault.endswith("crate/3.5.5"), "the remedy stays"
     assert len(fault) < 1200
+
+
+def test_an_age_of_many_hours_is_refused_where_it_was_asked_for() -> None:
+    measure = "measure: { invocations: 6, batches: 4, maxDuration: 9999h, age: 10000000 }"
+    (fault,) = faults_of(SPEC[: SPEC.index("measure:")] + measure + "\n")
+    assert "measure.age: 10,000,000 connections of TLS 1.2 RSA" in fault
+    assert fault.endswith("an age may take 1: lower age, or give this case a spec of its own")

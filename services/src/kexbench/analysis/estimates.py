@@ -36,6 +36,10 @@ class TrimmedMeans:
     freedom: float
 
 
+MIN_MEDIAN_INVOCATIONS = 6
+"""A median of fewer has no interval: even the outermost values are too close at 95%."""
+
+
 def estimate_median(medians: Sequence[float]) -> Estimate:
     """The median of invocation medians and its interval by order statistics (the binomial inversion
     of the sign test; Conover, Practical Nonparametric Statistics, 3rd edition, section 3.2)."""

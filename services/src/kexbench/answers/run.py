@@ -1,6 +1,7 @@
 """Everything about one run: its plan, its machines, and all its cells for one metric on one host kind."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -168,12 +169,16 @@ def run_detail(
 ) -> RunDetail:
     """`metric`: by default the one that the run's instrument decides by. Raises Refusal."""
     stored = known_run(store, run_id)
-    shown = metric or SIDES_OF[stored.plan.measure.instrument]["both"]
+    decides = SIDES_OF[stored.plan.measure.instrument]["both"]
+    shown = metric or decides
     progress, attempts = store.progress([run_id]).get(run_id), store.attempts(run_id)
     kinds = store.host_kinds(run_id)
     kind = fitting_kind(kinds, pool, cpu_model)
     chosen_pool, chosen_cpu = (kind.pool, kind.cpu_model) if kind else (pool, cpu_model)
-    cells = shown_cells(store, Selection(shown, chosen_pool, chosen_cpu, run_id=run_id), relevant_of(stored.spec_text))
+    relevant, here = relevant_of(stored.spec_text), Selection(shown, chosen_pool, chosen_cpu, run_id=run_id)
+    cells = shown_cells(store, here, relevant)
+    # Of a metric without values, the subjects are those that the run has values of.
+    subjects = cells.subjects or shown_cells(store, replace(here, metric=decides), relevant).subjects
     load, timers = store.kept_value(
         ("conditions", run_id),
         lambda evidence: evidence.of_run(run_id),
@@ -197,7 +202,7 @@ def run_detail(
         host_kinds=kinds,
         cases=[CaseView.of(case) for case in stored.plan.cases],
         skipped=list(stored.plan.skipped),
-        subjects=list(cells.subjects),
+        subjects=list(subjects),
         kits=stored.kits,
         components={reference: kit.components for reference, kit in stored.kits.items()},
         metric=shown,

@@ -1,5 +1,6 @@
 """`kexbench life`: what a library costs before, between and after its handshakes."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -11,6 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from kexbench.analysis.estimates import MIN_MEDIAN_INVOCATIONS
 from kexbench.answers.life import Life, LifeCase, change_words, life_sentence
 from kexbench.answers.subjects import end_of
 from kexbench.cli.change_tables import milliseconds
@@ -20,7 +22,13 @@ from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text
 from kexbench.cli.words import host_text, shared_line
-from kexbench.domain.numbers import counted, move_words
+from kexbench.domain.ages import Ageing
+from kexbench.domain.metrics import Metric, MetricGroup
+from kexbench.domain.numbers import amount_words, counted, margin_words, move_words
+
+FEW = 6
+"""So many slopes are shown each; of more, those that grow."""
+NO_NUMBER = "not measured"
 
 
 def life(
@@ -50,13 +58,27 @@ def life(
         *((name, value) for name, value in (("pool", pool), ("cpu_model", cpu)) if value),
     ]
     with reach_api() as api:
-        answer = of_cases(api.get(Life, f"/life?{urlencode(query)}"), case or [])
+        answer = api.get(Life, f"/life?{urlencode(query)}")
+        if query and not answer.cases and (every := api.get(Life, "/life")).cases:
+            raise typer.BadParameter(_no_such(every))
+    answer = of_cases(answer, case or [])
     if as_json:
         print_json(answer.model_dump(mode="json"))
+    elif case and answer.cases:
+        _print_numbers(answer)
     else:
-        _print(answer, shows_numbers=bool(case))
+        words = [*(word for each in library or () for word in ("--library", each))]
+        words += [word for option, value in (("--pool", pool), ("--cpu", cpu)) if value for word in (option, value)]
+        _print(answer, shlex.join(["kexbench", "life", *words, "--case", "*"]))
     if not answer.cases:
         raise typer.Exit(1)
+
+
+def _no_such(every: Life) -> str:
+    """What there is, for who asked for something else."""
+    libraries = ", ".join(dict.fromkeys(subject.library for subject in every.subjects))
+    host = host_text(every.host_kind) if every.host_kind else "an unknown machine"
+    return f"nothing of a life was measured of what was asked for; there are {libraries}, on {host} at first"
 
 
 def of_cases(answer: Life, patterns: list[str]) -> Life:
@@ -74,7 +96,8 @@ def of_cases(answer: Life, patterns: list[str]) -> Life:
     return answer.model_copy(update=shown)
 
 
-def _print(answer: Life, *, shows_numbers: bool) -> None:
+def _print(answer: Life, every_number: str) -> None:
+    """`every_number`: the command that shows it."""
     if answer.host_kind is None or not answer.cases:
         err.print(
             "no start, age, allocation or atomic operation has a number here: kexbench run life measures starts and "
@@ -83,17 +106,38 @@ def _print(answer: Life, *, shows_numbers: bool) -> None:
             soft_wrap=True,
         )
         return
-    out.print(host_text(answer.host_kind), style="bold", markup=False)
-    if shows_numbers:
-        for each in answer.cases:
-            out.print(_table(answer, each))
-        out.print(CHANGE_LEGEND, style="dim", markup=False)
-        return
-    for line in (answer.sentence, *_changes(answer), *_variations(answer), *_slopes(answer)):
-        out.print(line, markup=False, soft_wrap=True)
-    out.print("kexbench life --case '*' shows every number.", style="dim", markup=False)
+    out.print(host_text(answer.host_kind), style="bold", markup=False, soft_wrap=True)
+    for line in (answer.sentence, *_changes(answer), *_variations(answer), *_starts(answer), *_slopes(answer)):
+        if line:
+            out.print(line, markup=False, soft_wrap=True)
+    for line in _legend(answer):
+        out.print(line, style="dim", markup=False, soft_wrap=True)
+    out.print(f"{every_number} shows every number.", style="dim", markup=False, soft_wrap=True)
     for line in _reasons(answer):
         err.print(line, markup=False, soft_wrap=True)
+
+
+def _print_numbers(answer: Life) -> None:
+    if answer.host_kind:
+        out.print(host_text(answer.host_kind), style="bold", markup=False, soft_wrap=True)
+    for each in answer.cases:
+        out.print(_table(answer, each))
+    for line in _legend(answer):
+        out.print(line, style="dim", markup=False, soft_wrap=True)
+    for line in _reasons(answer):
+        err.print(line, markup=False, soft_wrap=True)
+
+
+def _legend(answer: Life) -> Iterator[str]:
+    """What the signs of these numbers mean; nothing of what none has."""
+    lines = [line for case in answer.cases for section in case.sections for line in section.lines]
+    cells = [cell for line in lines for cell in line.cells if cell]
+    estimates = [cell.estimate for cell in cells if cell.estimate]
+    yield "Medians of the invocations; ± is half of their 95% interval."
+    if any(estimate.low is None for estimate in estimates):
+        yield f"Without ±: fewer than {MIN_MEDIAN_INVOCATIONS} invocations, too few for an interval."
+    if any(cell.change for cell in cells):
+        yield CHANGE_LEGEND
 
 
 def _table(answer: Life, case: LifeCase) -> Table:
@@ -104,8 +148,11 @@ def _table(answer: Life, case: LifeCase) -> Table:
         table.add_column(Text(label.replace(" ", "\n", 1)), justify="right", overflow="fold")
     for section in case.sections:
         table.add_row(Text(section.group, style="bold"))
+        if section.group is MetricGroup.AGE and any(case.ageing):
+            slopes = (f"{_slope_text(each)}, {each.growth}" if each else NO_NUMBER for each in case.ageing)
+            table.add_row(Text("CPU time that a million connections add to each later one"), *map(Text, slopes))
         for place, line in enumerate(section.lines, start=1):
-            texts = (cell_text(cell, line.metric.unit, labels) for cell in line.cells)
+            texts = (cell_text(cell, line.metric.unit, labels) or NO_NUMBER for cell in line.cells)
             table.add_row(Text(line.title), *map(Text, texts), end_section=place == len(section.lines))
     return table
 
@@ -130,8 +177,30 @@ def _variations(answer: Life) -> Iterator[str]:
         yield f"  {each.what}: {before} → {after} ms, {move}, {labels[each.subject]}, {each.usual.title}"
 
 
+def _starts(answer: Life) -> Iterator[str]:
+    """`  TLS 1.3 …: OpenSSL 3.0.22 9,882 µs ±0.4%, GnuTLS 3.7.9 5,554 µs ±0.3%`"""
+    labels = [end_of(subject).label for subject in answer.subjects]
+    lines = [
+        (case.case.title, line)
+        for case in answer.cases
+        for section in case.sections
+        for line in section.lines
+        if line.metric is Metric.START_CPU_NS
+    ]
+    if lines:
+        yield "CPU time of a process's start, until its first handshake is done:"
+    for title, line in lines:
+        numbers = [
+            f"{label} {amount_words(found.value, line.metric.unit)}{margin_words(found.value, found.low, found.high)}"
+            for label, cell in zip(labels, line.cells, strict=True)
+            if cell and (found := cell.estimate)
+        ]
+        if numbers:
+            yield f"  {title}: {', '.join(numbers)}"
+
+
 def _slopes(answer: Life) -> Iterator[str]:
-    """`  OpenSSL 3.5.5 grows with age: +4.1 µs [+3.2, +5.0] for each million connections, by 100,000 of them`"""
+    """`  OpenSSL 3.5.5: +4.1 µs [+3.2, +5.0] for each million connections, by 100,000 of them, grows, TLS 1.3 …`"""
     labels = [end_of(subject).label for subject in answer.subjects]
     slopes = [
         (label, each, case.case.title)
@@ -141,14 +210,18 @@ def _slopes(answer: Life) -> Iterator[str]:
     ]
     if slopes:
         verdicts = Counter(each.growth for _, each, _ in slopes)
-        yield f"With age: {', '.join(f'{number} {verdict}' for verdict, number in verdicts.items())}."
+        yield f"CPU time of a connection with age: {', '.join(f'{n} {verdict}' for verdict, n in verdicts.items())}."
     for label, each, title in slopes:
-        if each.growth == "grows":
-            value, low, high = (ns / 1e3 for ns in (each.slope.value, each.slope.low or 0, each.slope.high or 0))
+        if each.growth == "grows" or len(slopes) <= FEW:
             yield (
-                f"  {label} {each.growth}: {value:+,.1f} µs [{low:+,.1f}, {high:+,.1f}] for each million connections, "
-                f"by {each.connections:,} of them, {title}"
+                f"  {label}: {_slope_text(each)} for each million connections, by {each.connections:,} of them, "
+                f"{each.growth}, {title}"
             )
+
+
+def _slope_text(ageing: Ageing) -> str:
+    value, low, high = (ns / 1e3 for ns in (ageing.slope.value, ageing.slope.low or 0, ageing.slope.high or 0))
+    return f"{value:+,.1f} µs [{low:+,.1f}, {high:+,.1f}]".replace("-", "−")
 
 
 def _reasons(answer: Life) -> Iterator[str]:

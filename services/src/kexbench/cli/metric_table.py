@@ -10,6 +10,7 @@ from kexbench.cli.words import host_text
 from kexbench.domain.instruments import INSTRUMENTS
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
+from kexbench.domain.metrics import MetricGroup
 from kexbench.domain.numbers import amount_words, margin_words
 from kexbench.domain.upgrades import VERDICT_WORDS
 
@@ -35,7 +36,8 @@ def metric_legend(detail: RunDetail) -> str:
     reach = (
         "; ± is their 95% interval" if any(cell.estimate and has_reach(cell.estimate) for cell in detail.cells) else ""
     )
-    lines = [f"Medians of the invocations, per handshake unless the title says otherwise{reach}."]
+    each = "process" if detail.metric.row.group is MetricGroup.START else "handshake"
+    lines = [f"Medians of the invocations, per {each} unless the title says otherwise{reach}."]
     if any(cell.change for cell in detail.cells):
         lines.append(CHANGE_LEGEND)
     if detail.measure.instrument.counts:

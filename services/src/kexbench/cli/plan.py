@@ -13,7 +13,7 @@ from kexbench.domain.commits import DryRun
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import counted, duration_words
-from kexbench.domain.plans import Plan
+from kexbench.domain.plans import Plan, left_out
 from kexbench.kits import KitStore
 from kexbench.pipeline import read_plan
 from kexbench.planning.documents import read_spec
@@ -86,6 +86,8 @@ def _print(planned: Plan, kit_store: KitStore | None) -> None:
         f"{counted(measure.invocations, 'invocation')}{goal} x {measure.batches} batches in "
         f"{counted(len(planned.jobs), 'job')}: about {duration_words(planned.estimated_s)}"
     )
+    for line in left_out(measure, planned.cases):
+        out.print(line, markup=False, soft_wrap=True)
 
 
 def _print_dry_run(dry_run: DryRun) -> None:

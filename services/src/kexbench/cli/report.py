@@ -13,6 +13,7 @@ from kexbench.client import ApiClient
 from kexbench.domain.cases import NOTHING
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.instruments import Instrument
+from kexbench.domain.plans import left_out
 from kexbench.domain.samples import DISTURBED_SHARE, Metric
 
 
@@ -40,6 +41,8 @@ def print_report(api: ApiClient, run_id: str, metric: Metric | None = None) -> R
             _print_metric(shown)
     if is_timed:
         _print_disturbed_batches(detail)
+    for line in left_out(detail.measure, detail.cases):
+        out.print(line, markup=False, soft_wrap=True)
     where = f"{api.page}{run_id}" if api.page else "to see it in a browser, start kexbench serve"
     err.print(f"run {run_id}: {where}", markup=False)
     for line in _further(detail):
@@ -57,6 +60,9 @@ def _further(detail: RunDetail) -> Iterator[str]:
 
 
 def _print_metric(detail: RunDetail) -> None:
+    if not detail.cells:
+        out.print(f"no case of this run has a value of {detail.metric.name}", markup=False, soft_wrap=True)
+        return
     out.print(metric_table(detail))
     out.print()
     out.print(metric_legend(detail), style="dim")

@@ -40,7 +40,7 @@ def outcome_lines(detail: RunDetail) -> list[str]:
         for about, outcome in (("", cell.outcome), (", client and server apart", cell.sides_outcome)):
             if outcome:
                 why = (about, str(outcome.kind), outcome.reason)
-                title = titles[cell.case_id] + _times_text(outcome, cell)
+                title = titles[cell.case_id] + _times_text(outcome, cell, detail.measure.invocations)
                 places.setdefault(why, []).append((names[cell.subject], title))
                 details.setdefault(why, []).append(outcome.detail or "")
     lines = []
@@ -53,13 +53,13 @@ def outcome_lines(detail: RunDetail) -> list[str]:
     return lines + (rest_lines(detail) if is_cut else [])
 
 
-def _times_text(outcome: OutcomeView, cell: Cell) -> str:
+def _times_text(outcome: OutcomeView, cell: Cell, planned: int) -> str:
     """The number of invocations, if other invocations have a number."""
     if not cell.estimate or cell.estimate.invocations is None:
         return ""
-    # Invocations without a number are not in the estimate; those that only lack each side's number are.
+    # Invocations without any number are not in the estimate. Those that lack each side's or an age are.
     without = outcome.invocations if outcome is cell.outcome else 0
-    return f" (in {outcome.invocations} of {cell.estimate.invocations + without} invocations)"
+    return f" (in {outcome.invocations} of {min(cell.estimate.invocations + without, planned)} invocations)"
 
 
 def disturbance_lines(detail: RunDetail) -> list[str]:

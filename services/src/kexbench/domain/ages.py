@@ -7,6 +7,8 @@ from pydantic import Field
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.intervals import Estimate
 
+LONGEST_AGE_S = 3600.0
+"""More connections than fit into an hour are not made."""
 POINTS, LEAST_APART = 100, 10
 """Points of an age, and the connections between two of them that it has at least."""
 END = 0.2

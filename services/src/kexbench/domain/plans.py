@@ -1,7 +1,7 @@
 """A plan: a spec expanded into cases x subjects x pools and packed into jobs."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import product
 from typing import Any
@@ -13,7 +13,7 @@ from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.instruments import Instrument
 from kexbench.domain.metrics import Side
-from kexbench.domain.numbers import Count, Finite, Large
+from kexbench.domain.numbers import Count, Finite, Large, counted
 
 HARNESS_VERSION = 4
 """Incremented when the measurement method changes, so that old and new numbers are not compared silently."""
@@ -117,6 +117,22 @@ class Measure(Frozen):
         if case.has_server:
             return max(self.batch_ns, SERVED_BATCH_NS)
         return max(self.batch_ns, THREADS_BATCH_NS) if case.threads > 1 else self.batch_ns
+
+
+def left_out(measure: Measure, cases: Sequence[Case]) -> Iterator[str]:
+    """`2 of 4 cases do not age: …` for what is to be measured and cannot be of some cases."""
+    startless = sum(not case.has_start for case in cases) if measure.starts else 0
+    ageless = sum(not case.ages for case in cases) if measure.age and not measure.instrument.counts else 0
+    if startless:
+        yield (
+            f"{startless} of {counted(len(cases), 'case')} cannot be started: that takes one thread, one context for "
+            "all connections, no peer, no web server and no path"
+        )
+    if ageless:
+        yield (
+            f"{ageless} of {counted(len(cases), 'case')} cannot age: that takes one thread, a context that is kept, "
+            "no peer, no web server and no key that is used up"
+        )
 
 
 class Job(Frozen):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -268,6 +268,8 @@ def _explain(document: Document, model: type[BaseModel], detail: Any, listed: se
         bound = "at least" if kind == "too_short" else "at most"
         limit = detail["ctx"]["min_length" if kind == "too_short" else "max_length"]
         message = f"must have {bound} {limit} {'entry' if limit == 1 else 'entries'}"
+    if kind == "missing" and (values := _values_at(model, path)):
+        message += f": {' or '.join(values)}"
     if kind != "missing" and isinstance(written, str):
         message += f", not {_quoted(written)}"
     return document.fault(path, message)
@@ -277,14 +279,26 @@ def _quoted(text: str) -> str:
     return f"'{text}'" if len(text) <= _MAX_QUOTED else f"'{text[:_MAX_QUOTED]}…'"
 
 
+def _values_at(model: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
+    """What the field at `path` may be, if it is one of a few words."""
+    for name, info in _model_at(model, path[:-1]).model_fields.items():
+        if path[-1] in (name, info.alias) and get_origin(info.annotation) is Literal:
+            return [str(value) for value in get_args(info.annotation)]
+    return []
+
+
 def _fields_at(model: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
     """The field names, as in YAML, of the model at `path` inside `model`."""
+    return [info.alias or name for name, info in _model_at(model, path).model_fields.items()]
+
+
+def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseModel]:
     current = model
     for step in path:
         for name, info in current.model_fields.items():
             if step in (name, info.alias):
                 current = next(_models_in(info.annotation), current)
-    return [info.alias or name for name, info in current.model_fields.items()]
+    return current
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:

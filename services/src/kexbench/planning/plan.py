@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
+from kexbench.domain.ages import LONGEST_AGE_S
 from kexbench.domain.cases import Case, parse_peer
 from kexbench.domain.dimensions import Server
 from kexbench.domain.instruments import COUNTING, Instrument
@@ -79,7 +80,12 @@ def make_plan(
     plan = _assemble(spec, measured, peers, _sentinel(spec, subjects, catalogue))
     if not plan.cases:
         raise DocumentError(file, [document.fault(("matrix",), "no possible case: " + plan.skipped[0].reason)])
-    if faults := _unknown_references(document, plan) + _too_long(document, plan) + _too_small(document, spec):
+    if (
+        faults := _unknown_references(document, plan)
+        + _too_long(document, plan)
+        + _too_old(document, plan)
+        + _too_small(document, spec)
+    ):
         raise DocumentError(file, faults)
     return plan
 
@@ -274,6 +280,20 @@ def _too_long(document: Document, plan: Plan) -> list[Fault]:
         f"{plan.measure.max_duration_s / 60:.0f} allowed: raise maxDuration, or measure fewer cases or invocations"
     )
     return [document.fault(("measure", "maxDuration"), message)]
+
+
+def _too_old(document: Document, plan: Plan) -> list[Fault]:
+    """A fault where an age would take more than its hour even if connections were twice as fast as estimated. The
+    runner refuses what it finds to take longer."""
+    seconds = {case.label: plan.measure.age * estimate.handshake_seconds(case) for case in plan.cases if case.ages}
+    label = max(seconds, key=lambda each: seconds[each], default="")
+    if not label or seconds[label] <= 2 * LONGEST_AGE_S:
+        return []
+    message = (
+        f"{plan.measure.age:,} connections of {label} take about {seconds[label] / 3600:.1f} hours, and an age may "
+        f"take {LONGEST_AGE_S / 3600:.0f}: lower age, or give this case a spec of its own"
+    )
+    return [document.fault(("measure", "age"), message)]
 
 
 _LEAST: tuple[tuple[str, str, Callable[[Case], int]], ...] = (

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import linear_regression, median
 
-from kexbench.domain.ages import old_points, points_of, young_points
+from kexbench.domain.ages import LONGEST_AGE_S, old_points, points_of, young_points
 from kexbench.domain.cases import Case
 from kexbench.domain.metrics import Metric
 from kexbench.domain.plans import HEAP_AGED
@@ -13,7 +13,7 @@ from kexbench.runner.records import Age, Batch, Ready
 
 _SLOWER, _LEAST_S = 3, 10.0
 """How long connections may take: so many times as long as in the timed batches, and at least so many seconds."""
-_LONGEST_S, _MARGIN_S = 3600.0, 15.0
+_MARGIN_S = 15.0
 
 
 def age_of(setting: Setting, reference: str, last: Batch | None) -> list[Sample]:
@@ -45,10 +45,10 @@ def longest_seconds(connections: int, last: Batch | None) -> float:
     Dropped."""
     each_ns = last.thread_cpu_ns / last.handshakes if last else 0.0
     usual_s = connections * each_ns / 1e9
-    if usual_s > _LONGEST_S:
+    if usual_s > LONGEST_AGE_S:
         reason = f"{connections:,} connections of this case take {usual_s / 3600:.1f} hours: lower measure.age"
         raise Dropped(OutcomeKind.UNSUPPORTED, reason)
-    return min(_LEAST_S + _SLOWER * usual_s, _LONGEST_S)
+    return min(_LEAST_S + _SLOWER * usual_s, LONGEST_AGE_S)
 
 
 def check_age(record: Age, connections: int, longest_s: float) -> None:
