@@ -11,7 +11,7 @@ enum { MOST_NAMES = 10000 };
 static struct host {
     char name[64];
     void *context, *key;
-} *hosts;
+} * hosts;
 static unsigned long slots;
 
 /* Before any of them is added. Half of the slots stay empty. */
