@@ -192,7 +192,7 @@ function Method({ answer: { host_kind: kind, cases }, shown }: { answer: Paths; 
               </span>
             )),
           ],
-          ["All cases", <code key="spec">{SPEC}</code>],
+          ["A spec of many paths", <code key="spec">{SPEC}</code>],
         ]}
       />
       <dl className="terms">

@@ -220,7 +220,7 @@ function Method({ answer }: { answer: Stacks }) {
           ["Machine", <HostName key="machine" kind={kind} />],
           ["Newest number", newest ? dateTime(newest) : "unknown"],
           ["Runs", <Runs key="runs" runs={runsOf(columns)} />],
-          ["All cases and libraries", <code key="spec">{SPEC}</code>],
+          ["A spec of all these libraries", <code key="spec">{SPEC}</code>],
         ]}
       />
       <dl className="terms">
