@@ -21,7 +21,7 @@ export async function expectReadable(page: Page, place = page.url()) {
   await expectNoBarrier(page, place);
 }
 
-/** Legacy mode looks at the page alone, in half the time: frames of other pages, which it would miss, are nowhere. */
+/** Legacy mode takes half the time. It does not look into frames, which no page has. */
 async function expectNoBarrier(page: Page, place: string) {
   const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).setLegacyMode();
   const { violations } = await axe.analyze();

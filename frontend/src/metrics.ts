@@ -51,7 +51,7 @@ export function unaskedText(
 ): string | undefined {
   const asked = ASKED[metric] ?? ASKED[group];
   if (!asked || asked.isBy(measure)) return undefined;
-  return `The spec of this run ${asked.lacking}: measure: { ${asked.asks} } does.`;
+  return `The spec of this run ${asked.lacking}. One with measure: { ${asked.asks} } does.`;
 }
 
 /** Grouped by kind. A metric without values is listed but cannot be selected. */

@@ -82,10 +82,10 @@ describe("what is chosen", () => {
   it("has versions that failed everywhere, with their reason", () => {
     const [subject] = example.subjects;
     const { cells = [] } = withStart().sections[0]?.lines[0] ?? {};
-    const found = cells.find(Boolean);
-    if (!subject || !found) throw new Error("no number");
+    const measured = cells.find(Boolean);
+    if (!subject || !measured) throw new Error("no number");
     const outcome = { kind: "error", reason: "no such module", detail: null, invocations: 5 } as const;
-    const failed = { ...found, subject: subject.name, estimate: null, outcome };
+    const failed = { ...measured, subject: subject.name, estimate: null, outcome };
     const sections = withStart().sections.map((section) => ({
       ...section,
       lines: section.lines.map((line) => ({

@@ -85,6 +85,12 @@ def test_what_no_machine_or_library_has_is_refused_with_what_there_is(measured: 
         assert "there are fake" in " ".join(refused.err.replace("│", " ").split())
 
 
+def test_a_metric_that_the_spec_did_not_ask_for_is_said_to_have_no_value(measured: Measured) -> None:
+    (run,) = measured.cli("runs", "list", "--json").json()["runs"]
+    shown = measured.cli("runs", "show", run["run_id"], "--metric", "path_round_trips")
+    assert "no case of this run has a value of path_round_trips" in shown.out
+
+
 def test_json_has_the_cases_that_were_asked_for(measured: Measured) -> None:
     every, chosen = life(measured.cli), life(measured.cli, "--case", "*_rsa_*")
     assert len(every.cases) == 2

@@ -125,15 +125,15 @@ def test_a_killed_run_leaves_its_results_to_the_next_command(cli: Cli) -> None:
     next(line for line in process.stderr if line.startswith("measured "))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=TIMEOUT_S)
-    told = cli("runs", "list", "--json")
-    (run_id,) = (run["run_id"] for run in told.json()["runs"])
-    assert f"kexbench run --resume {run_id} continues it" in told.err
+    listed = cli("runs", "list", "--json")
+    (run_id,) = (run["run_id"] for run in listed.json()["runs"])
+    assert f"kexbench run --resume {run_id} continues it" in listed.err
     done = cli("run", cli.spec("next", STEADY))
     assert done.status == 0, done.err
     assert "had left on disk" in done.err
-    told = cli("runs", "list", "--json")
-    assert "ended before" not in told.err
-    runs = {run["spec_name"]: run for run in told.json()["runs"]}
+    listed = cli("runs", "list", "--json")
+    assert "ended before" not in listed.err
+    runs = {run["spec_name"]: run for run in listed.json()["runs"]}
     assert runs["long"]["state"] == "failed"
     assert runs["long"]["invocations_stored"] >= 8
     assert "--resume" in runs["long"]["detail"]

@@ -22,5 +22,5 @@ matrix:
 )
 def test_cases_that_cannot_start_or_age_are_counted(measure: str, words: list[str]) -> None:
     plan = a_plan(f"{SPEC[: SPEC.index('matrix:')]}{MATRIX}measure: {{ invocations: 6, {measure} }}\n")
-    found = list(left_out(plan.measure, plan.cases))
-    assert [line.startswith(word) for line, word in zip(found, words, strict=True)] == [True] * len(words)
+    lines = list(left_out(plan.measure, plan.cases))
+    assert [line.startswith(word) for line, word in zip(lines, words, strict=True)] == [True] * len(words)

@@ -146,8 +146,8 @@ def _wants(store: Store, run_id: str, case: Case, group: MetricGroup) -> bool:
     if not measure:
         return False
     wanted = {
-        MetricGroup.START: measure.starts > 0 and case.has_start,
-        MetricGroup.AGE: measure.age > 0 and case.ages,
+        MetricGroup.START: measure.starts_processes(case),
+        MetricGroup.AGE: measure.ages_context(case),
         MetricGroup.ALLOCATIONS: measure.instrument is Instrument.ALLOCATIONS,
         MetricGroup.ATOMICS: measure.instrument is Instrument.ATOMICS,
     }

@@ -78,7 +78,7 @@ def _no_such(every: Life) -> str:
     """What there is, for who asked for something else."""
     libraries = ", ".join(dict.fromkeys(subject.library for subject in every.subjects))
     host = host_text(every.host_kind) if every.host_kind else "an unknown machine"
-    return f"nothing of a life was measured of what was asked for; there are {libraries}, on {host} at first"
+    return f"nothing was measured for these options; there are {libraries}, on {host}"
 
 
 def of_cases(answer: Life, patterns: list[str]) -> Life:
@@ -191,9 +191,10 @@ def _starts(answer: Life) -> Iterator[str]:
         yield "CPU time of a process's start, until its first handshake is done:"
     for title, line in lines:
         numbers = [
-            f"{label} {amount_words(found.value, line.metric.unit)}{margin_words(found.value, found.low, found.high)}"
+            f"{label} {amount_words(median.value, line.metric.unit)}"
+            f"{margin_words(median.value, median.low, median.high)}"
             for label, cell in zip(labels, line.cells, strict=True)
-            if cell and (found := cell.estimate)
+            if cell and (median := cell.estimate)
         ]
         if numbers:
             yield f"  {title}: {', '.join(numbers)}"

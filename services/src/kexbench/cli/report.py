@@ -61,7 +61,7 @@ def _further(detail: RunDetail) -> Iterator[str]:
 
 def _print_metric(detail: RunDetail) -> None:
     if not detail.cells:
-        out.print(f"no case of this run has a value of {detail.metric.name}", markup=False, soft_wrap=True)
+        out.print(f"no case of this run has a value of {detail.metric}", markup=False, soft_wrap=True)
         return
     out.print(metric_table(detail))
     out.print()

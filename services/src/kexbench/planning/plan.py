@@ -80,12 +80,9 @@ def make_plan(
     plan = _assemble(spec, measured, peers, _sentinel(spec, subjects, catalogue))
     if not plan.cases:
         raise DocumentError(file, [document.fault(("matrix",), "no possible case: " + plan.skipped[0].reason)])
-    if (
-        faults := _unknown_references(document, plan)
-        + _too_long(document, plan)
-        + _too_old(document, plan)
-        + _too_small(document, spec)
-    ):
+    faults = _unknown_references(document, plan) + _too_long(document, plan)
+    faults += _too_old(document, plan) + _too_small(document, spec)
+    if faults:
         raise DocumentError(file, faults)
     return plan
 

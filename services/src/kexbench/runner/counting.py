@@ -87,7 +87,7 @@ def count_instructions(setting: Setting, reference: str) -> tuple[tuple[Profile,
     Dropped."""
     counted = [count(setting, reference, side) for side in parts_of(Instrument.INSTRUCTIONS)]
     profiles = [profile for profile, _ in counted]
-    if setting.job_input.measure.starts and setting.case.has_start:
+    if setting.job_input.measure.starts_processes(setting.case):
         profiles.append(count_start(setting, reference, profiles[0]))
     return tuple(profiles), counted[0][1]
 

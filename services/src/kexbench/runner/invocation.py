@@ -63,7 +63,7 @@ def measure_invocation(
             participants.examine()
         if case.network_path:
             participants.connect(orders[-1], seed)
-        if job_input.measure.starts and case.has_start:
+        if job_input.measure.starts_processes(case):
             participants.begin_processes(orders[-1])
         if job_input.measure.age and case.ages:
             participants.age(orders[-1])

@@ -28,7 +28,7 @@ def transcript(job_input: JobInput, turn: Turn, reference: str, cpus: Cpus) -> s
     if path := case.network_path:
         seed = turn.seed(job_input.seed)
         requests.append(path_request(case, path, job_input.measure.connections, seed, None).line(case.case_id))
-    if job_input.measure.starts and case.has_start:
+    if job_input.measure.starts_processes(case):
         requests.append(start_request(case, job_input.measure.starts))
     return "\n".join(_lines(launch, case.environment, [*requests, "stop"]))
 
