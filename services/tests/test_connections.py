@@ -75,28 +75,35 @@ def test_the_headers_of_a_second_request_are_not_waited_for_either(monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("said", "heard"),
     [
-        b"",
-        b"GET / HT",
-        b"POST /large HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
-        b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        (b"", b""),
+        (b"GET / HT", b""),
+        (b"POST /large HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", b""),
+        (b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n", b"H"),
     ],
-    ids=["silent", "half a request", "half a body", "never reading"],
+    ids=["silent", "half a request", "half a body", "never reading on"],
 )
-def test_connections_that_do_nothing_give_way_to_one_that_asks(monkeypatch: pytest.MonkeyPatch, said: bytes) -> None:
-    """They are as many as there may be, and of the same address, as on one machine or behind a proxy."""
+def test_connections_that_do_nothing_give_way_to_one_that_asks(
+    monkeypatch: pytest.MonkeyPatch, said: bytes, heard: bytes
+) -> None:
+    """They are as many as there may be, and of the same address, as on one machine or behind a proxy. Until its answer
+    begins, a connection is at work and keeps its place."""
     monkeypatch.setattr(connections, "QUIET_S", 0.0)
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 8)
     with listening() as address, ExitStack() as opened:
         for _ in range(8):
-            opened.enter_context(socket.create_connection(address, timeout=30)).sendall(said)
+            idle = opened.enter_context(socket.create_connection(address, timeout=30))
+            idle.sendall(said)
+            assert idle.recv(len(heard)) == heard
         for _ in range(3):
             with closing(HTTPConnection(*address, timeout=30)) as one:
                 assert status(one) == 404
 
 
-def test_a_connection_more_than_there_may_be_is_closed_where_all_are_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_more_than_there_may_be_is_closed_where_all_are_at_work(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 2)
     with (
         listening() as address,
@@ -112,6 +119,7 @@ def test_a_connection_more_than_there_may_be_is_closed_where_all_are_at_work(mon
         with pytest.raises(ConnectionError):
             status(third)
         assert second.sock is not None
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 def test_one_address_leaves_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:

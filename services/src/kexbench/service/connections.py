@@ -77,7 +77,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_deadline()
-        if hasattr(self, "transport"):  # not set if it was refused
+        if self.transport is not None:  # None if it was refused
             super().connection_lost(exc)
 
     def _has_room(self) -> bool:
