@@ -3,7 +3,6 @@ handshakes whose sessions fill the server's cache."""
 
 import json
 import os
-import statistics
 import subprocess
 from collections import defaultdict
 from collections.abc import Mapping
@@ -44,23 +43,25 @@ CONNECTIONS = {RESUMED: 20_000, CACHED: 2_000}
 
 def compare_ages(
     program: Path, setting: Setting, subject: str, invocations: int
-) -> tuple[Mapping[Metric, float], Mapping[Metric, float]]:
-    """What the program and kexbench tell, the medians of invocations in which they take turns. Raises BenchError."""
-    theirs: dict[Metric, list[float]] = defaultdict(list)
-    ours: dict[Metric, list[float]] = defaultdict(list)
+) -> Mapping[Metric, list[tuple[float, float]]]:
+    """What the program and kexbench tell in each of their turns, of which every other one is the program's first, since
+    a CPU's speed may drift. Raises BenchError."""
+    turns: dict[Metric, list[tuple[float, float]]] = defaultdict(list)
     measure = setting.job_input.measure.model_copy(update={"age": CONNECTIONS[setting.case]})
     job_input = setting.job_input.model_copy(update={"measure": measure})
     for number in range(invocations):
-        for metric, value in loop_ages(_run(program, setting, "time"), _run(program, setting, "heap")).items():
-            theirs[metric].append(value)
-        turn = Turn(setting.case.case_id, (subject,), number)
-        invocation = measure_invocation(job_input, turn, setting.cpus, setting.log, no_load)
+        heap = _run(program, setting, "heap")
+        time = {} if number % 2 else _run(program, setting, "time")
+        invocation = measure_invocation(
+            job_input, Turn(setting.case.case_id, (subject,), number), setting.cpus, setting.log, no_load
+        )
         for outcome in invocation.outcomes:
             raise BenchError(f"{invocation.case_id}: {outcome.kind}: {outcome.reason}")
+        theirs = loop_ages(time or _run(program, setting, "time"), heap)
         for sample in invocation.samples:
             if sample.metric in AGED:
-                ours[sample.metric].append(sample.cost)
-    return _medians(theirs), _medians(ours)
+                turns[sample.metric].append((theirs[sample.metric], sample.cost))
+    return turns
 
 
 def loop_ages(time: Mapping[str, float], heap: Mapping[str, float]) -> dict[Metric, float]:
@@ -79,7 +80,3 @@ def _run(program: Path, setting: Setting, counts: str) -> dict[str, float]:
         raise BenchError(f"{program.name}: {done.stderr.strip()[-500:]}")
     numbers: dict[str, float] = json.loads(done.stdout)
     return numbers
-
-
-def _medians(values: Mapping[Metric, list[float]]) -> dict[Metric, float]:
-    return {metric: statistics.median(each) for metric, each in values.items()}

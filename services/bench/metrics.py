@@ -9,7 +9,7 @@ import re
 import statistics
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +22,7 @@ from bench.connections import interleaved
 from bench.detection import no_load
 from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import plain_words
+from bench.turns import beside
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
 from kexbench.domain.instruments import Instrument
@@ -167,12 +168,7 @@ class Compared:
     case: Case
     theirs: float
     ours: float
-
-    @property
-    def ratio(self) -> float:
-        if self.ours == self.theirs:
-            return 1.0  # of what neither has as well
-        return self.ours / self.theirs if self.theirs else float("inf")
+    ratio: float
 
     @property
     def differs(self) -> bool:
@@ -187,6 +183,8 @@ class Compared:
 
 
 Numbers = Mapping[Metric, float]
+Turns = Mapping[Metric, Sequence[tuple[float, float]]]
+"""What the program and kexbench counted in each turn."""
 
 
 def compare_metrics(machine: Machine, plain: Path, scale: Scale) -> Iterator[str | Compared]:
@@ -196,32 +194,38 @@ def compare_metrics(machine: Machine, plain: Path, scale: Scale) -> Iterator[str
     for case in (ECDSA, TRANSFER):
         yield f"times of {case.label}"
         times = _times(machine, kit, case, scale.invocations)
-        metrics = _TRANSFERS if case.transfer_bytes else _TIMES
-        yield from (Compared(metric, case, *times[metric]) for metric in metrics)
+        yield from _compared(case, times, _TRANSFERS if case.transfer_bytes else _TIMES)
     for case in (ECDSA, RSA_8192):
         yield f"wire and heap of {case.label}"
         setting = machine.setting(case, {SUBJECT: kit}, 3)
         theirs, ours = _counts(plain / "plain_counts", setting), _invocation(setting, examines=True)
-        yield from (Compared(metric, case, theirs[metric], ours[metric]) for metric in (*_WIRE, *_HEAP))
+        yield from _compared(case, _once(theirs, ours), (*_WIRE, *_HEAP))
         ours = _invocation(setting, instrument=Instrument.ALLOCATIONS)
-        yield from (Compared(metric, case, theirs[metric], ours[metric]) for metric in _ALLOCATED)
+        yield from _compared(case, _once(theirs, ours), _ALLOCATED)
     yield f"instructions of {ECDSA.label}"
     setting = machine.setting(ECDSA, {SUBJECT: kit}, 3)
     theirs, ours = (
         _instructions(plain / "plain_counts", setting),
         _invocation(setting, instrument=Instrument.INSTRUCTIONS),
     )
-    yield from (Compared(metric, ECDSA, theirs[metric], ours[metric]) for metric in theirs)
+    yield from _compared(ECDSA, _once(theirs, ours), theirs)
     for case in AGES:
         yield f"age of {case.label}"
         aged = machine.setting(case, {SUBJECT: kit}, 3)
-        theirs, ours = compare_ages(plain / "plain_age", aged, SUBJECT, scale.invocations)
-        yield from (Compared(metric, case, theirs[metric], ours[metric]) for metric in AGED)
+        yield from _compared(case, compare_ages(plain / "plain_age", aged, SUBJECT, scale.invocations), AGED)
     yield f"latencies of {SERVED.label}"
     program = machine.installation.servers().add(Server.NGINX, kit.manifest.ref, kit.manifest)
     served = machine.setting(SERVED, {SUBJECT: kit.model_copy(update={"servers": {Server.NGINX: program}})}, 1)
     theirs, ours = _latencies(plain / "plain_client", served, scale.batches)
-    yield from (Compared(metric, SERVED, theirs[metric], ours[metric]) for metric in LATENCIES)
+    yield from _compared(SERVED, _once(theirs, ours), LATENCIES)
+
+
+def _compared(case: Case, turns: Turns, metrics: Iterable[Metric]) -> Iterator[Compared]:
+    return (Compared(metric, case, *beside(turns[metric])) for metric in metrics)
+
+
+def _once(theirs: Numbers, ours: Numbers) -> Turns:
+    return {metric: [(value, ours[metric])] for metric, value in theirs.items() if metric in ours}
 
 
 def _invocation(setting: Setting, *, examines: bool = False, instrument: Instrument = Instrument.TIME) -> Numbers:
@@ -239,11 +243,10 @@ def _costs(invocation: Invocation) -> Numbers:
     return {sample.metric: sample.cost for sample in invocation.samples}
 
 
-def _times(machine: Machine, kit: JobInputKit, case: Case, invocations: int) -> Mapping[Metric, tuple[float, float]]:
-    """Medians over invocations in which worker and loop take turns. Rounds with a preemption do not count."""
+def _times(machine: Machine, kit: JobInputKit, case: Case, invocations: int) -> Turns:
+    """Invocations in which worker and loop take turns. Rounds with a preemption do not count."""
     setting = machine.setting(case, {SUBJECT: kit}, 1)
-    theirs: dict[Metric, list[float]] = defaultdict(list)
-    ours: dict[Metric, list[float]] = defaultdict(list)
+    turns: dict[Metric, list[tuple[float, float]]] = defaultdict(list)
     workshop, source = machine.installation.workshop(), machine.installation.settings.workers
     with TemporaryDirectory(prefix="kexbench-bench-") as folder:
         program = build_loop(workshop, SUBJECT, source, Path(folder))
@@ -253,18 +256,13 @@ def _times(machine: Machine, kit: JobInputKit, case: Case, invocations: int) -> 
             if not clean:
                 continue
             batches = [each.batch for each in clean]
-            for sample in samples_of(SUBJECT, batches, whole_connection=case.is_whole_connection):
-                ours[sample.metric].append(sample.cost)
             costs = [loop_costs(each.turn) for each in clean]
-            for metric in costs[0]:
-                theirs[metric].append(statistics.fmean(each[metric] for each in costs))
-    if not ours:
+            for sample in samples_of(SUBJECT, batches, whole_connection=case.is_whole_connection):
+                if (metric := sample.metric) in costs[0]:
+                    turns[metric].append((statistics.fmean(each[metric] for each in costs), sample.cost))
+    if not turns:
         raise BenchError(f"{case.label}: preempted in every round; this machine is too busy")
-    return {
-        metric: (statistics.median(theirs[metric]), statistics.median(ours[metric]))
-        for metric in theirs
-        if metric in ours
-    }
+    return turns
 
 
 def loop_costs(turn: LoopTurn) -> Numbers:

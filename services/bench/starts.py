@@ -17,6 +17,7 @@ from statistics import median
 
 from bench.machine import BenchError, Machine
 from bench.tables import markdown_table
+from bench.turns import beside
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.metrics import STARTED, Metric
 from kexbench.files import write_whole
@@ -89,15 +90,8 @@ def compare(setting: Setting, reference: str, program: Path, processes: int) -> 
 
 
 def _compared(metric: Metric, plain: Turns, ours: Turns) -> Compared:
-    pairs = [(median(theirs[metric]), median(own[metric])) for theirs, own in zip(plain, ours, strict=True)]
-    middle_plain, middle_ours = (median(values) for values in zip(*pairs, strict=True))
-    return Compared(metric, middle_plain, middle_ours, median(_ratio(theirs, own) for theirs, own in pairs))
-
-
-def _ratio(plain: float, ours: float) -> float:
-    if plain == ours:
-        return 1.0  # of what neither has as well
-    return ours / plain if plain else float("inf")
+    turns = [(median(theirs[metric]), median(own[metric])) for theirs, own in zip(plain, ours, strict=True)]
+    return Compared(metric, *beside(turns))
 
 
 def _in_turns(setting: Setting, reference: str, program: Path, processes: int) -> tuple[Turns, Turns]:

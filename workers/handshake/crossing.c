@@ -56,6 +56,23 @@ static bool open_side(struct crossing *c, enum role role) {
     return s->side != NULL;
 }
 
+/* --- Computing: what a turn takes, system calls too. A connection's turns don't overlap. --- */
+
+static void begin_turn(struct crossing *c) {
+    c->turn_ns = talk_age_ns(c);
+}
+
+static void end_turn(struct crossing *c) {
+    if (c->handshake_ns == 0)
+        c->computing_ns += talk_age_ns(c) - c->turn_ns;
+}
+
+static void end_handshake(struct crossing *c) {
+    uint64_t now_ns = talk_age_ns(c);
+    c->computing_ns += now_ns - c->turn_ns;
+    c->handshake_ns = now_ns;
+}
+
 /* The client's side is made first: waiting begins when the connection does. */
 enum outcome crossing_begin(struct crossing *c, const struct journey *journey, unsigned number, int socket) {
     struct sockaddr_in to = {
@@ -65,20 +82,26 @@ enum outcome crossing_begin(struct crossing *c, const struct journey *journey, u
     c->proven[ROLE_CLIENT] = c->proven[ROLE_SERVER] = false;
     c->fault = (struct fault){.kind = FAULT_ERROR};
     c->flights = 0;
+    c->turn_ns = c->computing_ns = 0;
     c->connect_ns = c->handshake_ns = c->request_ns = c->first_byte_ns = c->last_byte_ns = 0;
     c->shores[ROLE_CLIENT].socket = socket;
     if (!open_side(c, ROLE_CLIENT))
         return OUTCOME_FATAL;
     c->begun_ns = real_clock.wall_ns();
-    if (connect(socket, (const struct sockaddr *)&to, sizeof to) == 0 || errno == EINPROGRESS)
+    if (connect(socket, (const struct sockaddr *)&to, sizeof to) == 0 || errno == EINPROGRESS) {
+        end_turn(c);
         return OUTCOME_UNDER_WAY;
+    }
     fault_set(&c->fault, FAULT_ERROR, "can't connect: %s", strerror(errno)); /* this machine's own fault */
     return OUTCOME_FATAL;
 }
 
 enum outcome crossing_accept(struct crossing *c, int socket) {
     c->shores[ROLE_SERVER].socket = socket;
-    return open_side(c, ROLE_SERVER) ? OUTCOME_UNDER_WAY : OUTCOME_FATAL;
+    begin_turn(c);
+    bool good = open_side(c, ROLE_SERVER);
+    end_turn(c);
+    return good ? OUTCOME_UNDER_WAY : OUTCOME_FATAL;
 }
 
 static uint32_t retransmissions(const struct shore *s) {
@@ -144,7 +167,7 @@ static enum outcome shake_hands(struct shore *s) {
     if (progress != PROGRESS_DONE)
         return progress == PROGRESS_FAILED ? OUTCOME_TLS : OUTCOME_UNDER_WAY;
     if (s->role == ROLE_CLIENT)
-        c->handshake_ns = talk_age_ns(c);
+        end_handshake(c);
     s->stage = CROSSING_TALKS;
     if (!prove(s))
         return OUTCOME_FATAL;
@@ -261,15 +284,20 @@ static enum outcome take_datagrams(struct shore *s) {
 }
 
 enum outcome crossing_go_on(struct shore *s) {
-    return is_of_datagrams(s->crossing) ? take_datagrams(s) : go_on_stream(s);
+    begin_turn(s->crossing);
+    enum outcome outcome = is_of_datagrams(s->crossing) ? take_datagrams(s) : go_on_stream(s);
+    end_turn(s->crossing);
+    return outcome;
 }
 
 enum outcome crossing_turn(struct shore *s) {
+    begin_turn(s->crossing);
     if (s->stage == CROSSING_CONNECTS)
         s->stage = CROSSING_SHAKES_HANDS;
     enum outcome outcome = take_turn(s);
     enum moved out = send_all(s, &outcome);
     s->due_ns = out == MOVED_NOTHING ? real_clock.wall_ns() + SEND_AGAIN_NS
                                      : s->crossing->journey->backend->datagrams->due_ns(s->side);
+    end_turn(s->crossing);
     return outcome == OUTCOME_UNDER_WAY && out == MOVED_BROKEN ? broken(s, out) : outcome;
 }

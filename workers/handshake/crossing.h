@@ -42,6 +42,8 @@ struct crossing {
     struct shore shores[ROLES];
     struct wire wires[ROLES]; /* by the role that writes */
     uint64_t begun_ns;
+    uint64_t turn_ns;      /* when the present turn began, from the beginning */
+    uint64_t computing_ns; /* of both sides' turns, until the client's handshake was done */
     /* From the beginning: until TCP was connected, the client's handshake was done, its request went out, and
      * the answer's first and last byte came. */
     uint64_t connect_ns, handshake_ns, request_ns, first_byte_ns, last_byte_ns;

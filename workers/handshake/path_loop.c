@@ -14,6 +14,9 @@
 
 enum { EVENTS = 256 };
 
+/* What is due sooner is waited for awake: going to sleep and waking for a timer takes half as long. */
+static const uint64_t AWAKE_NS = 100000;
+
 static void fail(struct loop *l, const struct fault *fault) {
     if (l->good)
         *l->fault = *fault;
@@ -210,16 +213,19 @@ static uint64_t least(uint64_t one, uint64_t other) {
     return one < other ? one : other;
 }
 
-static void set_timer(struct loop *l) {
+/* How long epoll may wait, in ms: until something is ready or due (-1), or not at all. */
+static int set_timer(struct loop *l) {
     uint64_t next = next_due_ns(l);
     if (l->begun < l->journey.plan.connections)
         next = least(next, beginning_ns(l));
     if (l->oldest < l->begun && l->crossings[l->oldest] != NULL)
         next = least(next, l->crossings[l->oldest]->begun_ns + l->journey.plan.timeout_ns);
-    next = next > 0 ? next : 1; /* 0 would be never */
+    if (next < real_clock.wall_ns() + AWAKE_NS)
+        return 0;
     struct itimerspec at = {.it_value = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)}};
     if (next != UINT64_MAX && timerfd_settime(l->timer, TFD_TIMER_ABSTIME, &at, NULL) != 0)
         fail_errno(l, "a timer");
+    return -1;
 }
 
 static void go_on(struct loop *l, struct shore *s) {
@@ -233,8 +239,7 @@ static void go_on(struct loop *l, struct shore *s) {
 
 static void turn(struct loop *l) {
     struct epoll_event events[EVENTS];
-    set_timer(l);
-    int ready = epoll_wait(l->epoll, events, EVENTS, -1); /* the timer ends it */
+    int ready = epoll_wait(l->epoll, events, EVENTS, set_timer(l)); /* the timer ends it */
     if (ready < 0 && errno != EINTR)
         fail_errno(l, "epoll");
     for (int i = 0; i < ready && l->good; i++) {

@@ -29,11 +29,10 @@ static void note_flights(struct path_result *r, const struct crossing *c) {
 }
 
 void path_note_done(struct path_result *r, const struct crossing *c) {
-    const uint64_t times[PATH_TIMES] = {[PATH_CONNECT] = c->connect_ns,
-                                        [PATH_HANDSHAKE] = c->handshake_ns,
-                                        [PATH_REQUEST] = c->request_ns,
-                                        [PATH_FIRST_BYTE] = c->first_byte_ns,
-                                        [PATH_LAST_BYTE] = c->last_byte_ns};
+    const uint64_t times[PATH_TIMES] = {
+        [PATH_CONNECT] = c->connect_ns,       [PATH_HANDSHAKE] = c->handshake_ns,
+        [PATH_COMPUTING] = c->computing_ns,   [PATH_REQUEST] = c->request_ns,
+        [PATH_FIRST_BYTE] = c->first_byte_ns, [PATH_LAST_BYTE] = c->last_byte_ns};
     for (enum path_time time = PATH_CONNECT; time < PATH_TIMES; time++)
         r->times[time][c->number] = times[time];
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)

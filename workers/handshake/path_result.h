@@ -6,7 +6,15 @@
 #include "latency.h"
 #include "tally.h"
 
-enum path_time { PATH_CONNECT, PATH_HANDSHAKE, PATH_REQUEST, PATH_FIRST_BYTE, PATH_LAST_BYTE, PATH_TIMES };
+enum path_time {
+    PATH_CONNECT,
+    PATH_HANDSHAKE,
+    PATH_COMPUTING,
+    PATH_REQUEST,
+    PATH_FIRST_BYTE,
+    PATH_LAST_BYTE,
+    PATH_TIMES
+};
 
 /* Zeroed but for `proven` where there is none; path_free frees the arrays. */
 struct path_result {

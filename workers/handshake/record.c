@@ -199,11 +199,10 @@ void record_load(FILE *out, const char *id, const struct load *load) {
 }
 
 void record_path(FILE *out, const char *id, const struct path_result *r) {
-    static const char *const times[PATH_TIMES] = {[PATH_CONNECT] = "connect_ns",
-                                                  [PATH_HANDSHAKE] = "handshake_ns",
-                                                  [PATH_REQUEST] = "request_ns",
-                                                  [PATH_FIRST_BYTE] = "first_byte_ns",
-                                                  [PATH_LAST_BYTE] = "last_byte_ns"};
+    static const char *const times[PATH_TIMES] = {
+        [PATH_CONNECT] = "connect_ns",       [PATH_HANDSHAKE] = "handshake_ns",
+        [PATH_COMPUTING] = "computing_ns",   [PATH_REQUEST] = "request_ns",
+        [PATH_FIRST_BYTE] = "first_byte_ns", [PATH_LAST_BYTE] = "last_byte_ns"};
     const struct emulated *e = &r->emulated;
     struct json json = begin(out, "path");
     json_text(&json, "id", id);

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-enum { PROTOCOL_VERSION = 10 };
+enum { PROTOCOL_VERSION = 11 };
 
 /* `cpus` as in the option, or NULL. */
 void record_hello(FILE *out, const struct backend *backend, const char *cpus);

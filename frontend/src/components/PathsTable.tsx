@@ -164,6 +164,9 @@ function Numbers({ cell, handshake, most, trends }: NumbersProps) {
           </Link>
         )}
         <Interval of={handshake.p50} />
+        {cell.computing_ns !== null && (
+          <small className="below">{milliseconds(cell.computing_ns, 3)} computing</small>
+        )}
       </td>
       <Time of={handshake.p95} />
       <Time of={handshake.p99} />

@@ -76,7 +76,7 @@ def _samples(case: Any, name: str, flights: Flights, waits: int, number: int) ->
         first_byte_ns=[(2 + waits) * trip + each for each in extra],
         last_byte_ns=[(2 + waits) * trip + each for each in extra],
     )
-    return path_samples(name, case, parse_path(case.path), record, 0)
+    return path_samples(name, case, parse_path(case.path), record)
 
 
 def asked(client: httpx2.Client, **query: Any) -> dict[str, Any]:
@@ -102,6 +102,7 @@ def test_percentiles_are_of_all_connections_with_exact_intervals(
     assert cell["emulated"] == {"round_trip_ms": 50, "loss_percent": 0, "rate_mbit": None, "text": "50 of 50 ms"}
     base = 100 * MS  # the 1,200 connections of three invocations take 0 to 1,199 ns more
     assert cell["connections"] == 3 * CONNECTIONS
+    assert cell["computing_ns"] == 500_000
     assert cell["handshake"]["p50"] == {"value": base + 599, "low": base + 565, "high": base + 634, "invocations": 3}
     assert cell["handshake"]["p95"] == {"value": base + 1139, "low": base + 1124, "high": base + 1154, "invocations": 3}
     assert cell["handshake"]["p99"] == {"value": base + 1187, "low": base + 1180, "high": base + 1194, "invocations": 3}

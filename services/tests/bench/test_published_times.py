@@ -45,7 +45,7 @@ def measured(store: ClickHouseStore, name: str, late_ns: int) -> Run:
         waits = [2 * path.round_trip_ns + late_ns] * CONNECTIONS
         record = a_record(CONNECTIONS, handshake_ns=waits, request_ns=waits)
         invocation = an_invocation(run, 0, case_id=case.case_id, cpu_ns={SUBJECT: 500_000})
-        samples = path_samples(SUBJECT, case, path, record, 0)
+        samples = path_samples(SUBJECT, case, path, record)
         found.append(invocation.model_copy(update={"samples": (*invocation.samples, *samples)}))
     store.add_invocations(run, found)
     store.add_event(an_event(run, RunState.FINISHED, seconds=99))

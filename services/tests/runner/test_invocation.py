@@ -317,7 +317,7 @@ def test_a_mask_of_cpu_features_that_is_not_in_force_drops_the_subject(
     known = make_job_input(STEADY).kits[STEADY].manifest
     hello = Hello(
         type="hello",
-        protocol_version=10,
+        protocol_version=11,
         library=known.library,
         version=known.version,
         version_text="",

@@ -35,8 +35,16 @@ QUIC: dict[str, Any] = {"protocol": "QUICv1"}
 
 
 def a_record(connections: int = 4, **changes: Any) -> PathConnections:
-    """Handshakes of one round trip of 50 ms after connecting, and answers one later, each half a millisecond late."""
-    times = {"connect_ns": 50, "handshake_ns": 100.5, "request_ns": 100.5, "first_byte_ns": 151, "last_byte_ns": 151}
+    """Handshakes of one round trip of 50 ms after connecting and half a millisecond of computing, and answers a round
+    trip and half a millisecond later."""
+    times = {
+        "connect_ns": 50,
+        "handshake_ns": 100.5,
+        "computing_ns": 0.5,
+        "request_ns": 100.5,
+        "first_byte_ns": 151,
+        "last_byte_ns": 151,
+    }
     fields: dict[str, Any] = {
         "type": "path",
         "id": "x",
@@ -83,8 +91,8 @@ def request_of(path: str = "50ms", connections: int = 4, **fields: Any) -> Any:
     return path_request(on_path(path, **fields), parse_path(path), connections, "seed", a_batch())
 
 
-def costs(record: PathConnections, path: str = "50ms", cpu_ns: float = 500_000, **fields: Any) -> dict[Metric, float]:
-    samples = path_samples(FAKE, on_path(path, **fields), parse_path(path), record, cpu_ns)
+def costs(record: PathConnections, path: str = "50ms", **fields: Any) -> dict[Metric, float]:
+    samples = path_samples(FAKE, on_path(path, **fields), parse_path(path), record)
     return {sample.metric: sample.cost for sample in samples}
 
 
@@ -132,7 +140,7 @@ def test_every_metric_of_paths_has_a_sample() -> None:
 
 
 def test_medians_have_a_value_for_each_connection() -> None:
-    samples = path_samples(FAKE, on_path("50ms"), USUAL, a_record(7), 0)
+    samples = path_samples(FAKE, on_path("50ms"), USUAL, a_record(7))
     lengths = {sample.metric: len(sample.values) for sample in samples}
     assert {metric for metric, length in lengths.items() if length == 7} == {
         metric for metric, row in OVER_PATH.items() if row.per == "connection"
@@ -151,24 +159,35 @@ def test_medians_have_a_value_for_each_connection() -> None:
         ([2.0] * 4, "2ms", None),
     ],
 )
-def test_round_trips_are_waiting_without_cpu_time_and_sending(
+def test_round_trips_are_waiting_without_computing_and_sending(
     waited_ms: list[float], path: str, expected: float | None
 ) -> None:
     record = a_record(request_ns=[round((50 + waited) * MS) for waited in waited_ms])
-    found = round_trips(on_path(path), parse_path(path), record, 500_000)
+    found = round_trips(on_path(path), parse_path(path), record)
     assert found == (None if expected is None else pytest.approx(expected))
 
 
 def test_round_trips_are_not_counted_beside_a_long_handshake() -> None:
-    """One of 60 ms in memory took 80 ms over the path: that is no second round trip."""
-    record = a_record(request_ns=[(50 + 50 + 80) * MS] * 4)
-    assert round_trips(on_path("50ms"), USUAL, record, 60 * MS) is None
-    assert round_trips(on_path("50ms"), USUAL, a_record(request_ns=[130 * MS] * 4), 25 * MS) == 1
+    """Of one that computes while it waits nobody knows what was waiting."""
+    request_ns = [(50 + 50 + 80) * MS] * 4
+    assert round_trips(on_path("50ms"), USUAL, a_record(request_ns=request_ns, computing_ns=[60 * MS] * 4)) is None
+    request_ns = [130 * MS] * 4
+    assert round_trips(on_path("50ms"), USUAL, a_record(request_ns=request_ns, computing_ns=[25 * MS] * 4)) == 1
+
+
+def test_computing_is_told_apart_from_waiting_of_each_connection() -> None:
+    """A busy machine computes slowly in some: their waits are the others'."""
+    computing_ms = [1, 1, 24, 24, 24]
+    record = a_record(
+        5, computing_ns=[ms * MS for ms in computing_ms], request_ns=[(50 + 50 + ms) * MS for ms in computing_ms]
+    )
+    assert costs(record)[Metric.PATH_ROUND_TRIPS] == 1
+    assert costs(record)[Metric.PATH_COMPUTING_P50_NS] == 24 * MS
 
 
 def test_early_data_wait_for_nothing() -> None:
     early = on_path("50ms", resumption="psk-dhe", early_data_bytes=1)
-    assert round_trips(early, USUAL, a_record(request_ns=[50 * MS + 100] * 4), 500_000) == 0
+    assert round_trips(early, USUAL, a_record(request_ns=[50 * MS + 100] * 4)) == 0
 
 
 def test_quantiles_are_values_that_were_measured() -> None:
@@ -230,7 +249,7 @@ def test_a_middlebox_that_drops_is_named_with_the_size_of_the_client_hello(
 
 def test_what_a_middlebox_delays_is_no_round_trip() -> None:
     record = a_record(request_ns=[round(300.5 * MS)] * 4, client_split_packets=4)
-    assert round_trips(on_path("50ms-split-200"), parse_path("50ms-split-200"), record, 500_000) == 1
+    assert round_trips(on_path("50ms-split-200"), parse_path("50ms-split-200"), record) == 1
 
 
 def test_the_flight_of_a_quic_server_is_all_of_its_pieces() -> None:
@@ -292,7 +311,7 @@ def test_a_real_worker_connects_over_a_path(
     assert record.flight_bytes == (200, 800, 200, 800)
     assert (record.client_lost_packets + record.server_lost_packets > 0) == (request.loss_ppm > 0)
     assert min(record.handshake_ns, default=0) >= 2 * request.round_trip_ns
-    found = costs(record, path, 0)
+    found = costs(record, path)
     assert found[Metric.PATH_HANDSHAKE_P50_NS] <= found[Metric.PATH_HANDSHAKE_P99_NS]
     assert found.get(Metric.PATH_ROUND_TRIPS) == trips or request.loss_ppm
 

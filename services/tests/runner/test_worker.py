@@ -10,7 +10,7 @@ from kexbench.runner.worker import Worker, WorkerCrashed, WorkerHung
 from tests.conftest import FakeKit
 
 HELLO = (
-    '{"type":"hello","protocol_version":10,"library":"x","version":"1","version_text":"x 1","architecture":"a",'
+    '{"type":"hello","protocol_version":11,"library":"x","version":"1","version_text":"x 1","architecture":"a",'
     '"emulated":false,"cpus":null,"cpu_features":null,'
     '"tick_source":"virtual","thread_cpu_clock_cost_ns":0,"tick_cost_ns":0}'
 )

@@ -75,6 +75,7 @@ static void waits_for(const char *protocol, const char *further, unsigned handsh
     for (uint64_t i = 0; good && i < out.connections; i++)
         CHECK(out.times[PATH_CONNECT][i] <= out.times[PATH_REQUEST][i] &&
               out.times[PATH_HANDSHAKE][i] <= out.times[PATH_FIRST_BYTE][i] &&
+              out.times[PATH_COMPUTING][i] > 0 &&
               out.times[PATH_FIRST_BYTE][i] <= out.times[PATH_LAST_BYTE][i] &&
               out.retransmissions[ROLE_CLIENT][i] == 0 && out.retransmissions[ROLE_SERVER][i] == 0);
     if (good && is_held()) {
@@ -82,6 +83,8 @@ static void waits_for(const char *protocol, const char *further, unsigned handsh
         CHECK_NUMBER(least_round_trips(out.times[PATH_CONNECT]), connecting);
         CHECK_NUMBER(least_round_trips(out.times[PATH_HANDSHAKE]), connecting + handshake);
         CHECK_NUMBER(least_round_trips(out.times[PATH_REQUEST]), connecting + request);
+        CHECK(least_round_trips(out.times[PATH_COMPUTING]) <
+              least_round_trips(out.times[PATH_HANDSHAKE]) - connecting - handshake + 0.01);
         CHECK(out.flights >= 2 && out.flight_bytes[0] > 80 && out.flight_bytes[1] > 80);
         CHECK(out.emulated.packets[FROM_CLIENT] >= 5 * 4 && out.emulated.wire_bytes[FROM_SERVER] > 5 * 3000);
         CHECK(out.emulated.lost[FROM_CLIENT] == 0 && out.emulated.dropped[FROM_SERVER] == 0);

@@ -82,14 +82,15 @@ static void writes_records(void) {
 static void writes_paths(void) {
     uint64_t connect[] = {50100000, 50200000}, handshake[] = {101000000, 305000000},
              request[] = {101010000, 305010000}, first[] = {152000000, 356000000},
-             last[] = {152100000, 407000000}, of_client[] = {0, 1}, of_server[] = {0, 0};
+             computing[] = {900000, 1100000}, last[] = {152100000, 407000000}, of_client[] = {0, 1},
+             of_server[] = {0, 0};
     struct path_result good = {.connections = 2,
                                .first_failure = "the client's connection timed out during connecting",
                                .wall_ns = 30012000000,
                                .thread_cpu_ns = 2000000,
                                .others_ns = 40000,
                                .begins = {30000, 50000, 60000, 70000},
-                               .times = {connect, handshake, request, first, last},
+                               .times = {connect, handshake, computing, request, first, last},
                                .retransmissions = {of_client, of_server},
                                .flights = 3,
                                .flight_bytes = {1400, 5600, 80},

@@ -167,6 +167,7 @@ def _cell(
     return PathCell(
         subject=subject.name,
         handshake=_percentiles(own, _HANDSHAKE),
+        computing_ns=_middle(levels, Metric.PATH_COMPUTING_P50_NS),
         first_byte_ns=_pooled(own[Metric.PATH_FIRST_BYTE_P50_NS], 0.5)
         if Metric.PATH_FIRST_BYTE_P50_NS in own
         else None,

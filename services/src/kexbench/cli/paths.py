@@ -22,7 +22,8 @@ from kexbench.domain.paths import parse_path
 
 LEGEND = (
     "Milliseconds from the beginning of a connection until the client's handshake is done: the median [95% confidence "
-    "interval], the 95th and the 99th percentile. Round trips: TCP's own, and those before the request may be sent."
+    "interval], the 95th and the 99th percentile. Computing: what both sides compute of the median; the rest waits. "
+    "Round trips: TCP's own, and those before the request may be sent."
 )
 
 
@@ -105,7 +106,7 @@ def _table(answer: Paths) -> Table:
 def _cell(cell: PathCell) -> str:
     if cell.handshake is None:
         return str(cell.outcome.kind) if cell.outcome else NO_RESULT
-    return "\n".join(filter(None, [*_times(cell.handshake), _round_trips(cell)]))
+    return "\n".join(filter(None, [*_times(cell.handshake), _computing(cell), _round_trips(cell)]))
 
 
 def _tails(times: Percentiles) -> tuple[tuple[str, Estimate], ...]:
@@ -114,6 +115,10 @@ def _tails(times: Percentiles) -> tuple[tuple[str, Estimate], ...]:
 
 def _times(times: Percentiles) -> list[str]:
     return [milliseconds(times.p50), *(f"{share}: {milliseconds(each)}" for share, each in _tails(times))]
+
+
+def _computing(cell: PathCell) -> str:
+    return "" if cell.computing_ns is None else f"{cell.computing_ns / 1e6:.4g} computing"
 
 
 def _round_trips(cell: PathCell) -> str:

@@ -374,6 +374,13 @@ class Metric(StrEnum):
         "time until 99% of the handshakes over a path are done",
         OverPath(),
     )
+    PATH_COMPUTING_P50_NS = MetricRow(
+        "path_computing_p50_ns",
+        _PATH,
+        "Computing time within a handshake over a path, median",
+        "median of the time that both sides compute in a handshake over a path, which is not spent waiting",
+        OverPath(),
+    )
     PATH_FIRST_BYTE_P50_NS = MetricRow(
         "path_first_byte_p50_ns",
         _PATH,

@@ -27,8 +27,8 @@ TRIES = 3
 LEAST_ROUND_TRIP_MS = 5
 """On a shorter round trip, what the machine takes is no longer small beside it, so round trips are not counted."""
 MOST_OWN_SHARE = 0.5
-"""Of a round trip, for computing and sending. Over a path a handshake takes another CPU time than in memory, by a fifth
-and more either way, and sends while it waits, so much of either would count as a round trip, or hide one."""
+"""Of a round trip, for computing and sending. A handshake sends and computes while it waits, too, so much of either
+would count as a round trip, or hide one."""
 MOST_TIMEOUTS_EXPLAINED = 0.001
 """The share of connections that may time out where packets are lost: those that lost a packet again and again."""
 NOT_HELD = (
@@ -78,7 +78,7 @@ def connect_over_path(setting: Setting, reference: str, last: Batch | None, seed
         expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
         record = held_connections(worker, case, request)
     check_path(case, record, request)
-    return path_samples(reference, case, path, record, _handshake_cpu_ns(last))
+    return path_samples(reference, case, path, record)
 
 
 def held_connections(worker: Worker, case: Case, request: PathRequest) -> PathConnections:
@@ -96,11 +96,6 @@ def _connections(worker: Worker, case: Case, request: PathRequest) -> PathConnec
         return expect(PathConnections, worker.ask(request.line(case.case_id), request.longest_s))
     except Dropped as fault:
         raise with_remedy(fault, probe()) from None
-
-
-def _handshake_cpu_ns(last: Batch | None) -> float:
-    """Of both sides, without objects, transfer and the rest of a connection."""
-    return (last.cpu_ns or 0) / last.handshakes if last else 0.0
 
 
 def path_request(case: Case, path: NetworkPath, connections: int, seed: str, last: Batch | None) -> PathRequest:
@@ -173,14 +168,13 @@ def with_remedy(fault: Dropped, tried: PathProbe) -> Dropped:
     return Dropped(OutcomeKind.UNSUPPORTED, f"{fault.reason}; {remedy}", fault.detail)
 
 
-def path_samples(
-    reference: str, case: Case, path: NetworkPath, record: PathConnections, handshake_cpu_ns: float
-) -> list[Sample]:
-    """The samples of one invocation. `handshake_cpu_ns`: CPU time of a handshake of the case in memory, both sides."""
+def path_samples(reference: str, case: Case, path: NetworkPath, record: PathConnections) -> list[Sample]:
+    """The samples of one invocation."""
     values: dict[Metric, Sequence[float]] = {
         Metric.PATH_HANDSHAKE_P50_NS: record.handshake_ns,
         Metric.PATH_HANDSHAKE_P95_NS: [quantile(record.handshake_ns, 0.95)],
         Metric.PATH_HANDSHAKE_P99_NS: [quantile(record.handshake_ns, 0.99)],
+        Metric.PATH_COMPUTING_P50_NS: [median(record.computing_ns)],
         Metric.PATH_FIRST_BYTE_P50_NS: record.first_byte_ns,
         Metric.PATH_ANSWER_P50_NS: record.last_byte_ns,
         Metric.PATH_ANSWER_P95_NS: [quantile(record.last_byte_ns, 0.95)],
@@ -201,7 +195,7 @@ def path_samples(
         values[Metric.PATH_DELAY_P50_NS] = [record.delay_p50_ns]
     if record.carried_bit_s is not None:
         values[Metric.PATH_CARRIED_BIT_S] = [record.carried_bit_s]
-    if (trips := round_trips(case, path, record, handshake_cpu_ns)) is not None:
+    if (trips := round_trips(case, path, record)) is not None:
         values[Metric.PATH_ROUND_TRIPS] = [trips]
     if flights := record.flight_bytes:
         values[Metric.PATH_CLIENT_HELLO_BYTES] = [flights[0]]
@@ -217,27 +211,27 @@ def _server_flight_bytes(case: Case, flights: Sequence[int]) -> int:
     return max(flights[1::2], default=0)
 
 
-def round_trips(case: Case, path: NetworkPath, record: PathConnections, handshake_cpu_ns: float) -> float | None:
+def round_trips(case: Case, path: NetworkPath, record: PathConnections) -> float | None:
     """What a client waits for after connecting and before it may send its request, in round trips: the median over the
     connections of
 
-        (request_ns - connect_ns - CPU time of a handshake - time of its flights at the path's rate - delay of a split
+        (request_ns - connect_ns - computing_ns - time of the flights at the path's rate - delay of a split
          ClientHello) / round trip.
 
     Without loss it is a count, so the nearest whole number. None with loss, and on a round trip too short to tell, by
     itself or beside the time of computing and sending."""
     if path.loss_ppm or path.round_trip_ms < LEAST_ROUND_TRIP_MS:
         return None
-    own_ns = 0.0 if case.sends_at_once else handshake_cpu_ns + path.sending_ns(sum(record.flight_bytes))
-    if own_ns > MOST_OWN_SHARE * path.round_trip_ns:
-        return None
-    if record.client_split_packets and not case.sends_at_once:
-        own_ns += path.split_delay_ns
-    waits = [
-        (request - connect - own_ns) / path.round_trip_ns
-        for request, connect in zip(record.request_ns, record.connect_ns, strict=True)
-    ]
-    return float(round(max(0.0, median(waits))))
+    ends = zip(record.request_ns, record.connect_ns, strict=True)
+    waited_ns: list[float] = [request - connect for request, connect in ends]
+    if not case.sends_at_once:
+        sending_ns = path.sending_ns(sum(record.flight_bytes))
+        if sending_ns + median(record.computing_ns) > MOST_OWN_SHARE * path.round_trip_ns:
+            return None
+        delay_ns = path.split_delay_ns if record.client_split_packets else 0
+        own_ns = (computing + sending_ns + delay_ns for computing in record.computing_ns)
+        waited_ns = [waited - own for waited, own in zip(waited_ns, own_ns, strict=True)]
+    return float(round(max(0.0, median(waited_ns) / path.round_trip_ns)))
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -13,7 +13,7 @@ from kexbench.domain.samples import DISTURBED_SHARE, Negotiated
 
 class Hello(Frozen):
     type: Literal["hello"]
-    protocol_version: Literal[10]
+    protocol_version: Literal[11]
     library: str
     version: str
     version_text: str
@@ -250,6 +250,7 @@ class PathConnections(Frozen):
     begin_late_max_ns: Count | None
     connect_ns: PerConnection
     handshake_ns: PerConnection
+    computing_ns: PerConnection
     request_ns: PerConnection
     first_byte_ns: PerConnection
     last_byte_ns: PerConnection
@@ -301,7 +302,7 @@ class PathConnections(Frozen):
 
 
 _PER_CONNECTION = (
-    *("connect_ns", "handshake_ns", "request_ns", "first_byte_ns", "last_byte_ns"),
+    *("connect_ns", "handshake_ns", "computing_ns", "request_ns", "first_byte_ns", "last_byte_ns"),
     *("client_retransmissions", "server_retransmissions"),
 )
 
