@@ -44,24 +44,24 @@ CONNECTIONS = {RESUMED: 20_000, CACHED: 2_000}
 def compare_ages(
     program: Path, setting: Setting, subject: str, invocations: int
 ) -> Mapping[Metric, list[tuple[float, float]]]:
-    """What the program and kexbench tell in each of their turns, of which every other one is the program's first, since
-    a CPU's speed may drift. Raises BenchError."""
-    turns: dict[Metric, list[tuple[float, float]]] = defaultdict(list)
+    """What the program and kexbench tell in each of their turns. In every other one the program is first, since a
+    CPU's speed may drift. Raises BenchError."""
+    pairs: dict[Metric, list[tuple[float, float]]] = defaultdict(list)
     measure = setting.job_input.measure.model_copy(update={"age": CONNECTIONS[setting.case]})
     job_input = setting.job_input.model_copy(update={"measure": measure})
     for number in range(invocations):
         heap = _run(program, setting, "heap")
-        time = {} if number % 2 else _run(program, setting, "time")
+        theirs = loop_ages(_run(program, setting, "time"), heap) if number % 2 == 0 else {}
         invocation = measure_invocation(
             job_input, Turn(setting.case.case_id, (subject,), number), setting.cpus, setting.log, no_load
         )
         for outcome in invocation.outcomes:
             raise BenchError(f"{invocation.case_id}: {outcome.kind}: {outcome.reason}")
-        theirs = loop_ages(time or _run(program, setting, "time"), heap)
+        theirs = theirs or loop_ages(_run(program, setting, "time"), heap)
         for sample in invocation.samples:
             if sample.metric in AGED:
-                turns[sample.metric].append((theirs[sample.metric], sample.cost))
-    return turns
+                pairs[sample.metric].append((theirs[sample.metric], sample.cost))
+    return pairs
 
 
 def loop_ages(time: Mapping[str, float], heap: Mapping[str, float]) -> dict[Metric, float]:

@@ -22,7 +22,7 @@ from bench.connections import interleaved
 from bench.detection import no_load
 from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import plain_words
-from bench.turns import beside
+from bench.turns import medians
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
 from kexbench.domain.instruments import Instrument
@@ -183,7 +183,7 @@ class Compared:
 
 
 Numbers = Mapping[Metric, float]
-Turns = Mapping[Metric, Sequence[tuple[float, float]]]
+Pairs = Mapping[Metric, Sequence[tuple[float, float]]]
 """What the program and kexbench counted in each turn."""
 
 
@@ -220,11 +220,11 @@ def compare_metrics(machine: Machine, plain: Path, scale: Scale) -> Iterator[str
     yield from _compared(SERVED, _once(theirs, ours), LATENCIES)
 
 
-def _compared(case: Case, turns: Turns, metrics: Iterable[Metric]) -> Iterator[Compared]:
-    return (Compared(metric, case, *beside(turns[metric])) for metric in metrics)
+def _compared(case: Case, pairs: Pairs, metrics: Iterable[Metric]) -> Iterator[Compared]:
+    return (Compared(metric, case, *medians(pairs[metric])) for metric in metrics)
 
 
-def _once(theirs: Numbers, ours: Numbers) -> Turns:
+def _once(theirs: Numbers, ours: Numbers) -> Pairs:
     return {metric: [(value, ours[metric])] for metric, value in theirs.items() if metric in ours}
 
 
@@ -243,10 +243,10 @@ def _costs(invocation: Invocation) -> Numbers:
     return {sample.metric: sample.cost for sample in invocation.samples}
 
 
-def _times(machine: Machine, kit: JobInputKit, case: Case, invocations: int) -> Turns:
+def _times(machine: Machine, kit: JobInputKit, case: Case, invocations: int) -> Pairs:
     """Invocations in which worker and loop take turns. Rounds with a preemption do not count."""
     setting = machine.setting(case, {SUBJECT: kit}, 1)
-    turns: dict[Metric, list[tuple[float, float]]] = defaultdict(list)
+    pairs: dict[Metric, list[tuple[float, float]]] = defaultdict(list)
     workshop, source = machine.installation.workshop(), machine.installation.settings.workers
     with TemporaryDirectory(prefix="kexbench-bench-") as folder:
         program = build_loop(workshop, SUBJECT, source, Path(folder))
@@ -259,10 +259,10 @@ def _times(machine: Machine, kit: JobInputKit, case: Case, invocations: int) -> 
             costs = [loop_costs(each.turn) for each in clean]
             for sample in samples_of(SUBJECT, batches, whole_connection=case.is_whole_connection):
                 if (metric := sample.metric) in costs[0]:
-                    turns[metric].append((statistics.fmean(each[metric] for each in costs), sample.cost))
-    if not turns:
+                    pairs[metric].append((statistics.fmean(each[metric] for each in costs), sample.cost))
+    if not pairs:
         raise BenchError(f"{case.label}: preempted in every round; this machine is too busy")
-    return turns
+    return pairs
 
 
 def loop_costs(turn: LoopTurn) -> Numbers:

@@ -17,7 +17,7 @@ from statistics import median
 
 from bench.machine import BenchError, Machine
 from bench.tables import markdown_table
-from bench.turns import beside
+from bench.turns import medians
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.metrics import STARTED, Metric
 from kexbench.files import write_whole
@@ -91,7 +91,7 @@ def compare(setting: Setting, reference: str, program: Path, processes: int) -> 
 
 def _compared(metric: Metric, plain: Turns, ours: Turns) -> Compared:
     turns = [(median(theirs[metric]), median(own[metric])) for theirs, own in zip(plain, ours, strict=True)]
-    return Compared(metric, *beside(turns))
+    return Compared(metric, *medians(turns))
 
 
 def _in_turns(setting: Setting, reference: str, program: Path, processes: int) -> tuple[Turns, Turns]:

@@ -72,7 +72,7 @@ the worker on one CPU. `plain_client.c` keeps the time of each connection to an 
 worker's loads. `plain_age.c` makes 20,000 resumptions on one context, or 2,000 full handshakes whose sessions stay in
 the server's cache, in time and beside OpenSSL's own allocation functions, and takes turns with invocations.
 
-Of what takes turns, the ratio is the median of the turns' ratios, and beside it stand the medians of each.
+Of what takes turns, the ratio is the median of the turns' ratios, and not the quotient of the medians beside it.
 
 The command fails if records or round trips are not the same, or if bytes, heap, growth or instructions differ by more
 than {close:.0%}, or what lives with a context by more than {near:.0%}.

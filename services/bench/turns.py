@@ -5,18 +5,18 @@ from statistics import median
 from typing import NamedTuple
 
 
-class Beside(NamedTuple):
-    """In the unit of what was measured."""
+class Medians(NamedTuple):
+    """The first two in the unit of what was measured."""
 
     theirs: float
     ours: float
     ratio: float
 
 
-def beside(turns: Sequence[tuple[float, float]]) -> Beside:
-    """`turns`: theirs and ours."""
+def medians(turns: Sequence[tuple[float, float]]) -> Medians:
+    """`turns`: theirs and ours, at least one."""
     theirs, ours = (median(values) for values in zip(*turns, strict=True))
-    return Beside(theirs, ours, median(_ratio(*turn) for turn in turns))
+    return Medians(theirs, ours, median(_ratio(*turn) for turn in turns))
 
 
 def _ratio(theirs: float, ours: float) -> float:

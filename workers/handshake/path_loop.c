@@ -14,8 +14,8 @@
 
 enum { EVENTS = 256 };
 
-/* What is due sooner is waited for awake: going to sleep and waking for a timer takes half as long. */
-static const uint64_t AWAKE_NS = 100000;
+/* What is due sooner is waited for awake: to wake for a timer takes as long. */
+static const uint64_t AWAKE_NS = 50000;
 
 static void fail(struct loop *l, const struct fault *fault) {
     if (l->good)

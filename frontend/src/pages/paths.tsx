@@ -225,7 +225,12 @@ function Method({ answer: { host_kind: kind, cases }, shown }: { answer: Paths; 
         <dt>Predicted</dt>
         <dd>
           Exactly from the sizes of the flights, the path's MTU and its initial window, without loss and
-          without the time of computing.
+          without computing.
+        </dd>
+        <dt>Computing</dt>
+        <dd>
+          What both sides compute in a handshake, with their system calls: the median. The rest of it is
+          waiting, which the predicted time stands for.
         </dd>
       </dl>
     </section>

@@ -8,7 +8,7 @@ from bench import metrics, report
 from bench.__main__ import REPORT, ROOT
 from bench.ages import loop_ages
 from bench.metrics import BESIDE, ECDSA, HELD, SERVED, TRANSFER, Compared, Program, counted, loop_costs
-from bench.turns import beside
+from bench.turns import medians
 from kexbench.domain.samples import Metric
 from tests.bench.test_connections import a_turn
 
@@ -92,23 +92,23 @@ def test_times_of_the_loop_are_those_of_one_connection() -> None:
 def test_a_number_that_no_machine_explains_may_not_differ(
     metric: Metric, theirs: float, ours: float, differs: bool
 ) -> None:
-    assert Compared(metric, ECDSA, *beside([(theirs, ours)])).differs == differs
+    assert Compared(metric, ECDSA, *medians([(theirs, ours)])).differs == differs
 
 
 def test_a_ratio_is_of_turns() -> None:
     """The machine was twice as fast in the second turn."""
-    assert beside([(100, 102), (50, 51), (100, 102)]) == pytest.approx((100, 102, 1.02))
-    assert beside([(100, 51), (50, 51)]).ratio == pytest.approx((0.51 + 1.02) / 2)
-    assert beside([(0, 0)]).ratio == 1
-    assert beside([(0, 1)]).ratio == float("inf")
+    assert medians([(100, 102), (50, 51), (100, 102)]) == pytest.approx((100, 102, 1.02))
+    assert medians([(100, 51), (50, 51)]).ratio == pytest.approx((0.51 + 1.02) / 2)
+    assert medians([(0, 0)]).ratio == 1
+    assert medians([(0, 1)]).ratio == float("inf")
 
 
 def test_the_table_lists_every_metric_with_its_program_both_numbers_with_units_and_the_ratio() -> None:
     table = report.metrics_table(
         [
-            Compared(Metric.SERVER_HELD_BYTES, ECDSA, *beside([(46_687, 46_798)])),
-            Compared(Metric.HANDSHAKE_P50_NS, SERVED, *beside([(1_500_000, 1_530_000)])),
-            Compared(Metric.SERVER_TRANSFER_CPU_NS, TRANSFER, *beside([(8_000, 8_100)])),
+            Compared(Metric.SERVER_HELD_BYTES, ECDSA, *medians([(46_687, 46_798)])),
+            Compared(Metric.HANDSHAKE_P50_NS, SERVED, *medians([(1_500_000, 1_530_000)])),
+            Compared(Metric.SERVER_TRANSFER_CPU_NS, TRANSFER, *medians([(8_000, 8_100)])),
         ],
         load=1.2,
     )

@@ -78,7 +78,9 @@ class PathCell(Frozen):
 
     subject: str
     handshake: Percentiles | None = Field(description="until the client's handshake is done; null without a number")
-    computing_ns: float | None = Field(description="what both sides compute of the median handshake; the rest waits")
+    computing_ns: float | None = Field(
+        description="that both sides compute in a handshake: the median of the invocations' medians"
+    )
     first_byte_ns: Estimate | None = Field(description="until the first byte of the answer, median")
     answer: Percentiles | None = Field(description="until the last byte of the answer")
     round_trips: Estimate | None = Field(

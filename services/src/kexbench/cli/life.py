@@ -107,10 +107,11 @@ def _print(answer: Life, every_number: str) -> None:
         )
         return
     out.print(host_text(answer.host_kind), style="bold", markup=False, soft_wrap=True)
-    for line in (answer.sentence, *_changes(answer), *_variations(answer), *_starts(answer), *_slopes(answer)):
-        if line:
-            out.print(line, markup=False, soft_wrap=True)
-    for line in _legend(answer):
+    parts = (answer.sentence, *_changes(answer), *_variations(answer), *_starts(answer), *_slopes(answer))
+    lines = [line for line in parts if line]
+    for line in lines or ["nothing stands out"]:
+        out.print(line, markup=False, soft_wrap=True)
+    for line in _legend(answer) if lines else ():
         out.print(line, style="dim", markup=False, soft_wrap=True)
     out.print(f"{every_number} shows every number.", style="dim", markup=False, soft_wrap=True)
     for line in _reasons(answer):

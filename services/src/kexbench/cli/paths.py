@@ -22,8 +22,8 @@ from kexbench.domain.paths import parse_path
 
 LEGEND = (
     "Milliseconds from the beginning of a connection until the client's handshake is done: the median [95% confidence "
-    "interval], the 95th and the 99th percentile. Computing: what both sides compute of the median; the rest waits. "
-    "Round trips: TCP's own, and those before the request may be sent."
+    "interval], the 95th and the 99th percentile. Computing: what both sides compute, median. Round trips: "
+    "TCP's own, and those before the request may be sent."
 )
 
 

@@ -378,7 +378,7 @@ class Metric(StrEnum):
         "path_computing_p50_ns",
         _PATH,
         "Computing time within a handshake over a path, median",
-        "median of the time that both sides compute in a handshake over a path, which is not spent waiting",
+        "median time that both sides compute in a handshake over a path; the rest of it is waiting",
         OverPath(),
     )
     PATH_FIRST_BYTE_P50_NS = MetricRow(
