@@ -43,6 +43,12 @@ def test_a_run_over_paths_is_shown_by_case_and_path(measured: Cli) -> None:
         assert "1 + 2 round trips" in done.out
 
 
+def test_what_no_machine_or_library_has_is_refused_with_what_there_is(measured: Cli) -> None:
+    refused = measured("paths", "--library", "faek")
+    assert (refused.status, refused.out) == (2, "")
+    assert "there are fake, on" in " ".join(refused.err.replace("│", " ").split())
+
+
 def test_nothing_measured_names_the_command_that_measures(cli: Cli) -> None:
     done = cli("paths")
     assert (done.status, done.out) == (1, "")

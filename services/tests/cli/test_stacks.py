@@ -50,6 +50,12 @@ def test_a_certificate_that_was_not_measured_is_a_fault_with_a_remedy(cli: Cli) 
     assert "measured certificates: ECDSA P-256" in done.err
 
 
+def test_what_no_machine_or_library_has_is_refused_with_what_there_is(cli: Cli) -> None:
+    refused = cli("stacks", "--library", "faek")
+    assert (refused.status, refused.out) == (2, "")
+    assert "there are fake, on" in " ".join(refused.err.replace("│", " ").split())
+
+
 def test_nothing_measured_names_the_command_that_measures(tmp_path_factory: pytest.TempPathFactory) -> None:
     done = Cli(tmp_path_factory.mktemp("nothing"))("stacks")
     assert (done.status, done.out) == (1, "")

@@ -18,6 +18,7 @@ from kexbench.answers.subjects import end_of
 from kexbench.cli.change_tables import milliseconds
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.metric_table import CHANGE_LEGEND, cell_text
+from kexbench.cli.narrowing import Cpu, Libraries, Pool, narrowed, no_such
 from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text
@@ -32,15 +33,13 @@ NO_NUMBER = "not measured"
 
 
 def life(
-    library: Annotated[
-        list[str] | None, typer.Option(help="Only this library; repeatable. Default: all.", show_default=False)
-    ] = None,
+    library: Libraries = None,
     case: Annotated[
         list[str] | None,
         typer.Option(help="Every number of these cases, by a pattern of their ids; repeatable.", show_default=False),
     ] = None,
-    pool: Annotated[str | None, typer.Option(help="Only this pool.", show_default=False)] = None,
-    cpu: Annotated[str | None, typer.Option(help="Only this CPU model.", show_default=False)] = None,
+    pool: Pool = None,
+    cpu: Cpu = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a library's whole life in a process: its start, the age of a context, memory, and shared atomic operations.
@@ -53,14 +52,11 @@ def life(
         kexbench life --library openssl --case '*anchors-144'
         kexbench life --json | jq '.changes[] | {metric, before, after}'
     """
-    query = [
-        *(("library", each) for each in library or ()),
-        *((name, value) for name, value in (("pool", pool), ("cpu_model", cpu)) if value),
-    ]
+    query = narrowed(library, pool, cpu)
     with reach_api() as api:
         answer = api.get(Life, f"/life?{urlencode(query)}")
         if query and not answer.cases and (every := api.get(Life, "/life")).cases:
-            raise typer.BadParameter(_no_such(every))
+            raise no_such((subject.library for subject in every.subjects), every.host_kind)
     answer = of_cases(answer, case or [])
     if as_json:
         print_json(answer.model_dump(mode="json"))
@@ -72,13 +68,6 @@ def life(
         _print(answer, shlex.join(["kexbench", "life", *words, "--case", "*"]))
     if not answer.cases:
         raise typer.Exit(1)
-
-
-def _no_such(every: Life) -> str:
-    """What there is, for who asked for something else."""
-    libraries = ", ".join(dict.fromkeys(subject.library for subject in every.subjects))
-    host = host_text(every.host_kind) if every.host_kind else "an unknown machine"
-    return f"nothing was measured for these options; there are {libraries}, on {host}"
 
 
 def of_cases(answer: Life, patterns: list[str]) -> Life:

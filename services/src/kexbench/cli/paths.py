@@ -12,6 +12,7 @@ from kexbench.answers.paths_shapes import PathCell, Paths, Percentiles
 from kexbench.answers.subjects import end_of
 from kexbench.cli.change_tables import milliseconds
 from kexbench.cli.console import err, out, print_json
+from kexbench.cli.narrowing import Cpu, Libraries, Pool, narrowed, no_such
 from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import NO_RESULT, case_text
@@ -37,15 +38,13 @@ def _known(path: str | None) -> str | None:
 
 
 def paths(
-    library: Annotated[
-        list[str] | None, typer.Option(help="Only this library; repeatable. Default: all.", show_default=False)
-    ] = None,
+    library: Libraries = None,
     path: Annotated[
         str | None,
         typer.Option(metavar="PATH", help="Only this path, such as continent.", callback=_known, show_default=False),
     ] = None,
-    pool: Annotated[str | None, typer.Option(help="Only this pool.", show_default=False)] = None,
-    cpu: Annotated[str | None, typer.Option(help="Only this CPU model.", show_default=False)] = None,
+    pool: Pool = None,
+    cpu: Cpu = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what a user waits for over emulated paths: times, and round trips as measured and as predicted.
@@ -58,12 +57,12 @@ def paths(
         kexbench paths --path continent --library openssl
         kexbench paths --json | jq '.cases[].cells[].predicted.steps[].text'
     """
-    query = [
-        *(("library", each) for each in library or ()),
-        *((name, value) for name, value in (("path", path), ("pool", pool), ("cpu_model", cpu)) if value),
-    ]
+    query = narrowed(library, pool, cpu)
+    of_path = [("path", path)] if path else []
     with reach_api() as api:
-        answer = api.get(Paths, f"/paths?{urlencode(query)}")
+        answer = api.get(Paths, f"/paths?{urlencode([*query, *of_path])}")
+        if query and not answer.cases and (every := api.get(Paths, f"/paths?{urlencode(of_path)}")).cases:
+            raise no_such((subject.library for subject in every.subjects), every.host_kind)
     if as_json:
         print_json(answer.model_dump(mode="json"))
     else:

@@ -13,6 +13,7 @@ from kexbench.answers.stacks_shapes import RANKED, Ranked, StackCell, Stacks, St
 from kexbench.answers.stacks_words import column_label
 from kexbench.answers.stacks_workload import DEFAULT_RESUMED_PERCENT
 from kexbench.cli.console import err, out, print_json
+from kexbench.cli.narrowing import Cpu, Libraries, Pool, narrowed, no_such
 from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text, move_text
@@ -38,9 +39,7 @@ def stacks(
             show_default=False,
         ),
     ] = None,
-    library: Annotated[
-        list[str] | None, typer.Option(help="Only this library; repeatable. Default: all.", show_default=False)
-    ] = None,
+    library: Libraries = None,
     certificate: Annotated[
         str | None,
         typer.Option(help="Certificate of the mix, such as ECDSA-P256. Default: the first.", show_default=False),
@@ -52,8 +51,8 @@ def stacks(
         Literal["TLSv1.2", "TLSv1.3"] | None,
         typer.Option(help="Default: TLSv1.3 if it was measured.", show_default=False),
     ] = None,
-    pool: Annotated[str | None, typer.Option(help="Only this pool.", show_default=False)] = None,
-    cpu: Annotated[str | None, typer.Option(help="Only this CPU model.", show_default=False)] = None,
+    pool: Pool = None,
+    cpu: Cpu = None,
     as_json: AsJson = False,
 ) -> None:
     """Show which library costs a server least, for each kind of connection and for a mix of full and resumed ones.
@@ -70,24 +69,20 @@ def stacks(
     """
     query = [
         *(("version", each) for each in version or ()),
-        *(("library", each) for each in library or ()),
-        *((name, value) for name, value in _single(certificate, protocol, pool, cpu) if value),
+        *narrowed(library, pool, cpu),
+        *((name, value) for name, value in (("certificate", certificate), ("protocol", protocol)) if value),
         ("resumed", str(resumed)),
     ]
     with reach_api() as api:
         answer = api.get(Stacks, f"/stacks?{urlencode(query)}")
+        if (library or pool or cpu) and not answer.columns and (every := api.get(Stacks, "/stacks")).columns:
+            raise no_such((stack.subject.library for stack in every.stacks), every.host_kind)
     if as_json:
         print_json(answer.model_dump(mode="json"))
     else:
         _print(answer)
     if not any(cell.standing in RANKED for column in answer.columns for cell in column.cells):
         raise typer.Exit(1)
-
-
-def _single(
-    certificate: str | None, protocol: str | None, pool: str | None, cpu: str | None
-) -> list[tuple[str, str | None]]:
-    return [("certificate", certificate), ("protocol", protocol), ("pool", pool), ("cpu_model", cpu)]
 
 
 def _print(answer: Stacks) -> None:
