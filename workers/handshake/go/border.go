@@ -106,6 +106,7 @@ func foreign_open(handle C.uintptr_t, role C.int, in, out unsafe.Pointer, resume
 
 // onThread keeps a call on the worker's thread as Go code keeps itself: `defer onThread()()`. It is there anyway, but a
 // runtime that does not know asks this thread for new ones, which then have its CPU alone. The worker pins its threads.
+// One that is preempted just before or after this may ask it nevertheless.
 func onThread() func() {
 	runtime.LockOSThread()
 	return runtime.UnlockOSThread
