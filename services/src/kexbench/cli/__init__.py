@@ -25,8 +25,8 @@ Kits, the queue and the service
 
 Shared by verbs
 - `statuses.py`: what commands end with.
-- `options.py`: options of several verbs; `reaching.py`: the API that a command uses; `failing.py`: expected errors;
-  `console.py`: where output goes.
+- `options.py`, `narrowing.py`: options of several verbs; `reaching.py`: the API that a command uses; `failing.py`:
+  expected errors; `console.py`: where output goes.
 - `report.py`, `tables.py`, `step_tables.py`, `metric_table.py`, `connection_tables.py`: the tables of a run.
 - `words.py`, `alert_words.py`, `bisect_words.py`, `change_tables.py`: numbers and results as text.
 - `__main__.py`: `python -m kexbench.cli`, for processes that start `kexbench`.
