@@ -213,8 +213,9 @@ static uint64_t least(uint64_t one, uint64_t other) {
     return one < other ? one : other;
 }
 
-/* How long epoll may wait, in ms: until something is ready or due (-1), or not at all. */
-static int set_timer(struct loop *l) {
+/* How long epoll may wait: until something is ready or the timer, which is set, ends it (-1), or not at all.
+ */
+static int wait_ms(struct loop *l) {
     uint64_t next = next_due_ns(l);
     if (l->begun < l->journey.plan.connections)
         next = least(next, beginning_ns(l));
@@ -239,7 +240,7 @@ static void go_on(struct loop *l, struct shore *s) {
 
 static void turn(struct loop *l) {
     struct epoll_event events[EVENTS];
-    int ready = epoll_wait(l->epoll, events, EVENTS, set_timer(l)); /* the timer ends it */
+    int ready = epoll_wait(l->epoll, events, EVENTS, wait_ms(l));
     if (ready < 0 && errno != EINTR)
         fail_errno(l, "epoll");
     for (int i = 0; i < ready && l->good; i++) {

@@ -17,7 +17,7 @@ Cpu = Annotated[str | None, typer.Option(help="Only this CPU model.", show_defau
 
 
 def narrowed(libraries: Sequence[str] | None, pool: str | None, cpu: str | None) -> list[tuple[str, str]]:
-    """As an address has them."""
+    """Names and values of an address's query."""
     machine = [(name, value) for name, value in (("pool", pool), ("cpu_model", cpu)) if value]
     return [*(("library", each) for each in libraries or ()), *machine]
 

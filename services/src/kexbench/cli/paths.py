@@ -23,7 +23,7 @@ from kexbench.domain.paths import parse_path
 
 LEGEND = (
     "Milliseconds from the beginning of a connection until the client's handshake is done: the median [95% confidence "
-    "interval], the 95th and the 99th percentile. Computing: what both sides compute, median. Round trips: "
+    "interval], the 95th and the 99th percentile. Computing: the median time that both sides compute. Round trips: "
     "TCP's own, and those before the request may be sent."
 )
 

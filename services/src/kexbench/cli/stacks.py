@@ -67,15 +67,15 @@ def stacks(
         kexbench stacks --protocol TLSv1.2 --version openssl@3.0
         kexbench stacks --json | jq -r '.workload.sentence'
     """
+    narrow = narrowed(library, pool, cpu)
     query = [
         *(("version", each) for each in version or ()),
-        *narrowed(library, pool, cpu),
         *((name, value) for name, value in (("certificate", certificate), ("protocol", protocol)) if value),
         ("resumed", str(resumed)),
     ]
     with reach_api() as api:
-        answer = api.get(Stacks, f"/stacks?{urlencode(query)}")
-        if (library or pool or cpu) and not answer.columns and (every := api.get(Stacks, "/stacks")).columns:
+        answer = api.get(Stacks, f"/stacks?{urlencode([*query, *narrow])}")
+        if narrow and not answer.columns and (every := api.get(Stacks, f"/stacks?{urlencode(query)}")).columns:
             raise no_such((stack.subject.library for stack in every.stacks), every.host_kind)
     if as_json:
         print_json(answer.model_dump(mode="json"))
