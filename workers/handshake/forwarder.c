@@ -25,7 +25,8 @@
 enum { FILES = 1024, LISTEN_QUEUE = 4096, BATCH = 16 };
 static const size_t ARENA_BYTES = 256u << 20; /* memory for packets under way; what is used of it is taken */
 enum { DELAYS_MOST = 1 << 21 };               /* so many delays are kept, each exactly */
-static const uint64_t WAKE_NS = 60000;  /* what waking up usually takes, in a virtual machine above all */
+static const uint64_t WAKE_NS = 60000; /* what waking up usually takes, in a virtual machine above all */
+static const uint64_t WAKE_SHARE = 500;
 static const uint64_t BUSY_NS = 100000; /* no work but packets is begun so shortly before one is due */
 
 struct forwarder {
@@ -233,10 +234,10 @@ static void report(struct forwarder *f) {
 
 /* --- The loop. --- */
 
-/* A short delay leaves no time for waking up: the last microseconds are not slept through. */
+/* Waking up may take a five-hundredth of a delay: what it takes more is not slept through. */
 static uint64_t sleep_ns(const struct forwarder *f, uint64_t due_ns) {
-    uint64_t hundredth = f->lanes[FROM_CLIENT].plan.delay_ns / 100, now = now_ns();
-    uint64_t early_ns = WAKE_NS > hundredth ? WAKE_NS - hundredth : 0;
+    uint64_t share_ns = f->lanes[FROM_CLIENT].plan.delay_ns / WAKE_SHARE, now = now_ns();
+    uint64_t early_ns = WAKE_NS > share_ns ? WAKE_NS - share_ns : 0;
     return due_ns > now + early_ns ? due_ns - now - early_ns : 0;
 }
 
