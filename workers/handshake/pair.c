@@ -145,6 +145,13 @@ static bool read_tickets(struct pair *pair, bool timed, struct spans *spans, str
            fault_set(fault, FAULT_ERROR, "the client did not take in the server's tickets");
 }
 
+static enum progress take_turn(const struct pair *pair, enum role role, struct fault *fault) {
+    if (pair->uncounted)
+        return pair->backend->step(pair->sides[role], fault);
+    return role == ROLE_CLIENT ? client_turn(pair->backend, pair->sides[role], fault)
+                               : server_turn(pair->backend, pair->sides[role], fault);
+}
+
 bool pair_turns(struct pair *pair, bool timed, struct spans *spans, struct fault *fault) {
     const struct backend *b = pair->backend;
     bool done[ROLES] = {false, false};
@@ -157,8 +164,7 @@ bool pair_turns(struct pair *pair, bool timed, struct spans *spans, struct fault
         if (done[role])
             continue;
         enter(pair, role, PHASE_STEP);
-        enum progress progress = role == ROLE_CLIENT ? client_turn(b, pair->sides[role], fault)
-                                                     : server_turn(b, pair->sides[role], fault);
+        enum progress progress = take_turn(pair, role, fault);
         leave(pair, role, PHASE_STEP);
         if (timed) {
             uint64_t after = b->clock->ticks();

@@ -44,6 +44,7 @@ struct pair {
     struct context *context;
     const struct tls_case *tls_case;
     struct observer *observer;     /* NULL but in untimed passes */
+    bool uncounted;                /* its turns are not below the functions where a profiler counts */
     uint64_t opened;               /* connections so far */
     char asked[SERVER_NAME_BYTES]; /* the server's name that the client asks for; empty: none */
     struct side *sides[ROLES];
