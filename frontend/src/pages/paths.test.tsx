@@ -44,6 +44,15 @@ describe("the page of paths", () => {
     expect(trend?.getAttribute("href")).toContain("metric=path_handshake_p50_ns");
   });
 
+  it("has what of a handshake is computing, where that was measured", async () => {
+    openPage(paths.networkPaths({ path: "50ms" }));
+    const cells = example.cases.filter((each) => each.path.text === "50ms").flatMap((each) => each.cells);
+    const measured = cells.filter((cell) => cell.computing_ns !== null);
+    const table = within(await waits());
+    expect(measured.length).toBeGreaterThan(0);
+    expect(table.getAllByText(/^[0-9.]+ ms computing$/).length).toBe(measured.length);
+  });
+
   it("says why measured round trips differ from predicted ones", async () => {
     openPage(paths.networkPaths());
     const table = within(await waits());

@@ -108,6 +108,17 @@ def test_the_sentence_is_of_the_chosen_cases() -> None:
     assert chosen.sentence != answer.sentence
 
 
+def test_of_allocations_of_one_version_nothing_stands_out(cli: Cli, fake_kit: FakeKit) -> None:
+    stock(cli, fake_kit, "1.0")
+    spec = cli.folder / "counted.yaml"
+    spec.write_text(SPEC.replace("starts: 2, age: 200", "instrument: allocations"))
+    assert cli("run", str(spec)).status == 0
+    shown = cli("life").out
+    assert shown.count("nothing stands out") == 1
+    assert "±" not in shown, "a legend of signs that are not there"
+    assert "kexbench life --case '*' shows every number" in shown
+
+
 def test_nothing_measured_names_the_command_that_measures(cli: Cli) -> None:
     done = cli("life")
     assert (done.status, done.out) == (1, "")

@@ -37,6 +37,8 @@ def test_a_run_over_paths_is_shown_by_case_and_path(measured: Cli) -> None:
         if cell.handshake is None:
             assert cell.outcome
             assert "did not hold the path" in cell.outcome.reason
+        assert (cell.computing_ns is None) == (cell.handshake is None)
+    assert ("computing" in done.out) == (cells[0].computing_ns is not None)
     if cells[0].handshake:
         assert cells[0].predicted
         assert (cells[0].predicted.before_request, cells[0].agreement) == (2, "as predicted")
