@@ -8,7 +8,7 @@ from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from tests.cluster.kexbench import Kexbench
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
 SPEC = """\
 apiVersion: kexbench.dev/v1
 kind: Benchmark
