@@ -133,6 +133,25 @@ def test_a_slower_trust_store_is_found_with_both_ends(client: httpx2.Client, emp
     assert [cell["estimate"]["value"] for cell in line["cells"]] == pytest.approx([60_000, 60_000], rel=0.01)
 
 
+def test_a_metric_that_is_told_of_is_told_of_with_its_largest_increase_and_decrease(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    factors = {
+        Metric.START_CONTEXT_CPU_NS: 9,
+        Metric.START_KEYS_CPU_NS: 8,
+        Metric.START_CPU_NS: 6,
+        Metric.START_TRUST_CPU_NS: 5,
+        Metric.START_LOAD_CPU_NS: 3,
+    }
+    slower = {metric: {OLD: 1e6, NEW: factor * 1e6} for metric, factor in factors.items()}
+    faster = {metric: {OLD: 4e6, NEW: 1e6} for metric in factors}
+    measured(empty_store, {PLAIN: slower, LOADED: faster})
+    changes = [(each["metric"], each["verdict"], each["case"]["id"]) for each in asked(client)["changes"]]
+    most = [metric.value for metric in factors if metric is not Metric.START_LOAD_CPU_NS]
+    assert changes[:4] == [(metric, "more", PLAIN) for metric in most]
+    assert sorted(changes[4:]) == sorted((metric, "less", LOADED) for metric in most)
+
+
 def test_a_leak_that_begins_is_the_largest_change_although_nothing_has_no_ratio(
     client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:

@@ -4,7 +4,7 @@ A line for each metric of these kinds, its cells as in the matrix, so that verdi
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf, log
 
 from pydantic import Field
@@ -34,8 +34,8 @@ BESIDE = (MetricGroup.MEMORY,)
 """What every case has, shown beside."""
 _FIRST = {group: next(metric for metric in Metric if metric.row.group is group) for group in OF_LIFE}
 """Of a kind of which nothing could be measured, the line of this metric says why."""
-MOST_CHANGES = 6
-"""Of a kind of metrics."""
+MOST_METRICS = 4
+"""Of a kind, whose changes are told."""
 
 
 class LifeLine(Frozen):
@@ -78,7 +78,7 @@ class Life(Frozen):
     subjects: list[Subject] = Field(description="by library, then version order")
     cases: list[LifeCase]
     changes: list[LifeChange] = Field(
-        description="the largest ones of each kind of metrics; of one metric at most an increase and a decrease"
+        description="of each kind the metrics that changed most, each with its largest increase and its largest decrease"
     )
     variations: list[LifeVariation] = Field(description="of starts, the largest first")
     sentence: str = Field(description="what stands out; empty without results")
@@ -183,15 +183,15 @@ def _case(
 
 
 def _largest(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) -> list[LifeChange]:
-    """Of each kind of metrics, and of each metric the largest increase and the largest decrease."""
-    of_group: dict[MetricGroup, list[LifeChange]] = defaultdict(list)
-    told: set[tuple[Metric, CellVerdict]] = set()
+    """Of each kind the metrics that changed most, each with its largest increase and its largest decrease, which may be
+    its recovery."""
+    of_metric: dict[Metric, dict[CellVerdict, LifeChange]] = defaultdict(dict)
     for change in sorted(_changes(by_metric, cases), key=_size, reverse=True):
-        group = of_group[change.metric.row.group]
-        if (change.metric, change.verdict) not in told and len(group) < MOST_CHANGES:
-            told.add((change.metric, change.verdict))
-            group.append(change)
-    shown = (change for group in of_group.values() for change in group)
+        of_metric[change.metric].setdefault(change.verdict, change)
+    of_group: dict[MetricGroup, list[Iterable[LifeChange]]] = defaultdict(list)
+    for metric, changes in of_metric.items():
+        of_group[metric.row.group].append(changes.values())
+    shown = (change for metrics in of_group.values() for changes in metrics[:MOST_METRICS] for change in changes)
     return sorted(shown, key=_size, reverse=True)
 
 
