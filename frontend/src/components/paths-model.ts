@@ -27,8 +27,7 @@ export function groupsOf(cases: readonly PathCase[]): PathGroup[] {
   const groups = new Map<string, PathGroup>();
   for (const each of cases) {
     const group = groups.get(each.path.text) ?? { path: each.path, rows: [] };
-    // a version that lacks the case altogether has no row
-    group.rows.push({ case: each, cells: each.cells.filter(({ run_id }) => run_id) });
+    group.rows.push({ case: each, cells: rowsOf(each) });
     groups.set(each.path.text, group);
   }
   const length = ({ numbers }: PathView) => [numbers.roundTripMs, numbers.lossPercent ?? 0] as const;
@@ -36,6 +35,13 @@ export function groupsOf(cases: readonly PathCase[]): PathGroup[] {
     const [[trip, loss], [otherTrip, otherLoss]] = [length(one.path), length(other.path)];
     return trip - otherTrip || loss - otherLoss;
   });
+}
+
+/** Not of a version that lacks the case altogether, nor of one that can't do what another does: a list says why. */
+function rowsOf({ cells }: PathCase): PathCell[] {
+  const here = cells.filter(({ run_id }) => run_id);
+  const able = here.filter(({ outcome, handshake }) => handshake || outcome?.kind !== "unsupported");
+  return able.length > 0 ? able : here;
 }
 
 /** The answer with one path and some versions alone. */

@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
-import { fireEvent, screen, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { describe, expect, it } from "vitest";
-import type { Comparison, Paths } from "@/api/generated";
+import type { Comparison, PathCell, Paths } from "@/api/generated";
 import { paths } from "@/paths";
 import { answerOf, mockApi } from "@/testing/mock-api";
 import { openPage } from "@/testing/pages";
@@ -59,11 +59,21 @@ describe("the page of paths", () => {
     expect(table.getByText(/^Measured are 3 round trips, more than the 2/)).toBeDefined();
   });
 
-  it("says in the row and in a list why there is no number", async () => {
+  it("says in a list what a version cannot do, and in a row where no other can either", async () => {
+    const refused = "unsupported: a path was refused";
+    const alone = (cell: PathCell) => cell.outcome?.reason === "a path was refused";
     openPage(paths.networkPaths());
-    const table = within(await waits());
-    expect(table.getByText("unsupported: a path was refused")).toBeDefined();
-    expect(screen.getByText("1 cell without a result: unsupported: a path was refused")).toBeDefined();
+    expect(within(await waits()).queryByText(refused)).toBeNull();
+    expect(screen.getByText(`1 cell without a result: ${refused}`)).toBeDefined();
+    cleanup();
+    openWith({
+      ...example,
+      cases: example.cases.map((each) => ({
+        ...each,
+        cells: each.cells.some(alone) ? each.cells.filter(alone) : each.cells,
+      })),
+    });
+    expect(within(await waits()).getByText(refused)).toBeDefined();
   });
 
   it("has each flight against its window", async () => {
