@@ -23,10 +23,12 @@ test("what was measured is shown, or how to measure it", async ({ page }) => {
   const [waits, flights] = [page.locator("table.by-path").first(), page.locator("table.by-path").last()];
   const numbers = cells.filter(({ handshake }) => handshake);
   await expect(waits.locator("tbody tr:has(td.bars)")).toHaveCount(numbers.length);
+  const failed = cells.filter(({ handshake, outcome }) => !handshake && outcome?.kind !== "unsupported");
+  expect(await waits.locator("td.why-none").count()).toBeGreaterThanOrEqual(failed.length);
   for (const { handshake, outcome } of cells) {
     const text = handshake
       ? waits.getByText(millisecondsText(handshake.p50.value))
-      : page.getByText(outcome?.reason ?? "");
+      : page.getByText(outcome?.reason ?? "no number");
     await expect(text.first()).toBeVisible();
   }
   const over = cells

@@ -36,8 +36,9 @@ static bool make_contexts(struct prepared *p, const char *material, struct fault
     return true;
 }
 
-/* A pair of its own that reads along, so that set-up proves from the wire what can be proven there. No
- * profiler counts it: in a key's first use a library makes what blinds RSA, in a random number of steps. */
+/* A pair of its own that reads along, so that set-up proves from the wire what can be proven there. Its
+ * turns are not counted: OpenSSL makes the blinding of an RSA key when the key is first used, in a random
+ * number of steps. */
 static bool probe(struct prepared *p, const struct negotiated *wanted, bool keeps, struct negotiated *seen,
                   struct fault *fault) {
     struct spans unused = {0};

@@ -219,19 +219,21 @@ function csvRows(groups: PathGroup[], subjects: Subject[]): string[][] {
   const head = times.flatMap((time) => [time, `${time}, low`, `${time}, high`].map((name) => `${name} (ms)`));
   const titles = new Map(subjects.map((subject) => [subject.name, subjectTitle(subject)]));
   const lines = groups.flatMap(({ path, rows }) =>
-    rows.flatMap(({ case: shown, cells }) =>
-      cells.map(({ subject, handshake, answer, round_trips, predicted, outcome }) => [
-        path.text,
-        shown.title,
-        titles.get(subject) ?? "",
-        ...[handshake?.p50, handshake?.p95, handshake?.p99, answer?.p50].flatMap((time) =>
-          [time?.value, time?.low, time?.high].map((ns) => plain(ns && ns / 1e6)),
-        ),
-        plain(predicted?.connecting),
-        plain(round_trips?.value),
-        plain(predicted?.before_request),
-        outcome?.reason ?? "",
-      ]),
+    rows.flatMap(({ case: shown }) =>
+      shown.cells
+        .filter(({ run_id }) => run_id)
+        .map(({ subject, handshake, answer, round_trips, predicted, outcome }) => [
+          path.text,
+          shown.title,
+          titles.get(subject) ?? "",
+          ...[handshake?.p50, handshake?.p95, handshake?.p99, answer?.p50].flatMap((time) =>
+            [time?.value, time?.low, time?.high].map((ns) => plain(ns && ns / 1e6)),
+          ),
+          plain(predicted?.connecting),
+          plain(round_trips?.value),
+          plain(predicted?.before_request),
+          outcome?.reason ?? "",
+        ]),
     ),
   );
   const counts = ["round trips of TCP", "round trips before the request", "predicted"];

@@ -31,6 +31,27 @@ function kinds(cell: PathCell): string[] {
   return blocksOf(cell).map(({ kind, roundTrips }) => `${roundTrips} ${kind}`);
 }
 
+describe("the rows of a case", () => {
+  const measured = cellOf("50ms", 0);
+  const without = (kind: "unsupported" | "error"): PathCell => ({
+    ...measured,
+    handshake: null,
+    outcome: { kind, reason: "no", detail: null, invocations: 3 },
+  });
+  const kindsOf = (cells: PathCell[], splitHello?: "drop") => {
+    const shown = caseOf("50ms");
+    const path = { ...shown.path, numbers: { ...shown.path.numbers, splitHello } };
+    const [group] = groupsOf([{ ...shown, path, cells }]);
+    return group?.rows[0]?.cells.map(({ outcome, handshake }) => (handshake ? "number" : outcome?.kind));
+  };
+
+  it("leave out what is unsupported where another has a number, and nothing else", () => {
+    expect(kindsOf([measured, without("unsupported"), without("error")])).toEqual(["number", "error"]);
+    expect(kindsOf([without("unsupported"), without("error")])).toEqual(["unsupported", "error"]);
+    expect(kindsOf([measured, without("unsupported")], "drop")).toEqual(["number", "unsupported"]);
+  });
+});
+
 describe("bars of round trips", () => {
   it("have a block of their own for a flight that does not fit", () => {
     expect(kinds(cellOf("50ms", 0))).toEqual(["1 connect", "1 exchange"]);

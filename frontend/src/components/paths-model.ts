@@ -11,7 +11,7 @@ export interface Block {
   roundTrips: number;
 }
 
-/** A case over a path, with the cells that are shown. */
+/** A case over a path, with the cells that have a row. */
 export interface PathRow {
   case: PathCase;
   cells: PathCell[];
@@ -37,11 +37,12 @@ export function groupsOf(cases: readonly PathCase[]): PathGroup[] {
   });
 }
 
-/** Not of a version that lacks the case altogether, nor of one that can't do what another does: a list says why. */
-function rowsOf({ cells }: PathCase): PathCell[] {
+/** None of a version that lacks the case altogether. Where another has a number, none of one that is unsupported,
+ * which a list says too; but what a middlebox drops is what its path is there to show. */
+function rowsOf({ cells, path }: PathCase): PathCell[] {
   const here = cells.filter(({ run_id }) => run_id);
-  const able = here.filter(({ outcome, handshake }) => handshake || outcome?.kind !== "unsupported");
-  return able.length > 0 ? able : here;
+  if (path.numbers.splitHello || !here.some(({ handshake }) => handshake)) return here;
+  return here.filter(({ outcome, handshake }) => handshake || outcome?.kind !== "unsupported");
 }
 
 /** The answer with one path and some versions alone. */

@@ -183,7 +183,7 @@ def _case(
 
 
 def _largest(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) -> list[LifeChange]:
-    """Of each kind the metrics that changed most, each with its largest increase and its largest decrease, which may be
+    """Of each kind the metrics that changed most, each with its largest increase and its largest decrease, which often is
     its recovery."""
     of_metric: dict[Metric, dict[CellVerdict, LifeChange]] = defaultdict(dict)
     for change in sorted(_changes(by_metric, cases), key=_size, reverse=True):

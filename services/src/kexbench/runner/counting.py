@@ -32,7 +32,8 @@ from kexbench.runner.records import Batch, Profiled, Ready
 from kexbench.runner.symbols import profiles_of
 
 FEWER, MORE = 10, 30
-"""Handshakes of the two runs whose difference is counted."""
+"""Handshakes of the two runs whose difference is counted. With the one that proves the case they are fewer than the 32
+after which OpenSSL makes new RSA blinding, in a random number of steps."""
 PROFILED = 20
 """Handshakes of a profile that the worker counts itself."""
 TIMEOUT_S = 300.0
