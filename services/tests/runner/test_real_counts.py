@@ -14,10 +14,10 @@ __all__ = ["real_kits", "real_servers"]
 pytestmark = [pytest.mark.real, pytest.mark.thorough]
 
 
-def test_a_server_with_an_rsa_key_repeats_within_a_hundredth_of_a_percent(tmp_path: Path, real_kits: RealKits) -> None:
+def test_what_an_rsa_key_draws_when_it_is_first_used_is_not_counted(tmp_path: Path, real_kits: RealKits) -> None:
     case = a_case("TLSv1.2", "RSA")
     job_input = a_job_input(real_kits, MaterialStore(tmp_path / "material"), tmp_path / "results", case, OPENSSL)
     setting = Setting(job_input, case, UNPINNED, tmp_path / "worker.log")
     amounts = [count(setting, OPENSSL, "server")[0].amount for _ in range(3)]
     assert min(amounts) > 1_000_000
-    assert max(amounts) / min(amounts) - 1 < 1e-4
+    assert max(amounts) / min(amounts) - 1 < 3e-4
