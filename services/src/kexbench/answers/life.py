@@ -78,7 +78,7 @@ class Life(Frozen):
     subjects: list[Subject] = Field(description="by library, then version order")
     cases: list[LifeCase]
     changes: list[LifeChange] = Field(
-        description="of each kind the metrics that changed most, each with its largest increase and its largest decrease"
+        description="of each kind the metrics that changed most, each with its largest increase and largest decrease"
     )
     variations: list[LifeVariation] = Field(description="of starts, the largest first")
     sentence: str = Field(description="what stands out; empty without results")
@@ -183,8 +183,8 @@ def _case(
 
 
 def _largest(by_metric: Mapping[Metric, ShownCells], cases: Mapping[str, Case]) -> list[LifeChange]:
-    """Of each kind the metrics that changed most, each with its largest increase and its largest decrease, which often is
-    its recovery."""
+    """Of each kind the metrics that changed most, each with its largest increase and its largest decrease, which often
+    is its recovery."""
     of_metric: dict[Metric, dict[CellVerdict, LifeChange]] = defaultdict(dict)
     for change in sorted(_changes(by_metric, cases), key=_size, reverse=True):
         of_metric[change.metric].setdefault(change.verdict, change)
