@@ -37,8 +37,8 @@ export function groupsOf(cases: readonly PathCase[]): PathGroup[] {
   });
 }
 
-/** None of a version that lacks the case altogether. Where another has a number, none of one that is unsupported,
- * which a list says too; but what a middlebox drops is what its path is there to show. */
+/** Of the versions whose spec has the case. One that is unsupported has no row where another has a number: a list
+ * says why. Over a path with a middlebox all have rows, since what it drops is what the path is there to show. */
 function rowsOf({ cells, path }: PathCase): PathCell[] {
   const here = cells.filter(({ run_id }) => run_id);
   if (path.numbers.splitHello || !here.some(({ handshake }) => handshake)) return here;

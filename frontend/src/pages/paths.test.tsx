@@ -59,9 +59,9 @@ describe("the page of paths", () => {
     expect(table.getByText(/^Measured are 3 round trips, more than the 2/)).toBeDefined();
   });
 
-  it("says in a list what a version cannot do, and in a row where no other can either", async () => {
+  it("says in a list why a version is unsupported, and in a row where no other has a number", async () => {
     const refused = "unsupported: a path was refused";
-    const alone = (cell: PathCell) => cell.outcome?.reason === "a path was refused";
+    const isRefused = (cell: PathCell) => cell.outcome?.reason === "a path was refused";
     openPage(paths.networkPaths());
     expect(within(await waits()).queryByText(refused)).toBeNull();
     expect(screen.getByText(`1 cell without a result: ${refused}`)).toBeDefined();
@@ -70,7 +70,7 @@ describe("the page of paths", () => {
       ...example,
       cases: example.cases.map((each) => ({
         ...each,
-        cells: each.cells.some(alone) ? each.cells.filter(alone) : each.cells,
+        cells: each.cells.some(isRefused) ? each.cells.filter(isRefused) : each.cells,
       })),
     });
     expect(within(await waits()).getByText(refused)).toBeDefined();
